@@ -1,0 +1,61 @@
+/*
+ * table.h - an answer with rows, printed for whoever asked
+ *
+ * An analysis fills a table; how it looks is decided here. Numbers keep their
+ * unit until the last moment: nanoseconds inside, "1.3 ms" only for eyes.
+ *
+ *     static const struct column columns[] = {
+ *         {"Self",     "self_ns",  COLUMN_NS},
+ *         {"Function", "function", COLUMN_TEXT},
+ *     };
+ *     own(table) struct table *t = table_new(columns, 2);
+ *     table_number(t, 1500000);
+ *     table_text(t, VIEW("matmul"));
+ *     table_print(t, &style, out);
+ *
+ * Owns: its cells; texts are copied.
+ */
+#pragma once
+#include "base/sink.h"
+#include <math.h>
+
+#define UNKNOWN NAN /* nobody told us; not the same as zero */
+
+enum column_kind {
+    COLUMN_TEXT,
+    COLUMN_COUNT, /* 1 234 */
+    COLUMN_NS,    /* 1.25 ms */
+    COLUMN_BYTES, /* 1.5 MiB */
+    COLUMN_SHARE, /* 0..1, shown as 12.3 % */
+    COLUMN_KIND_COUNT
+};
+
+struct column {
+    const char *title;     /* "Self time" */
+    const char *key;       /* "self_ns", the JSON and CSV name */
+    enum column_kind kind; /* how to scale and align it for people */
+    unsigned decimals;     /* COLUMN_COUNT only: the numbers are stored times 10^decimals */
+};
+
+enum table_form { TABLE_TEXT, TABLE_MARKDOWN, TABLE_CSV, TABLE_JSON, TABLE_FORM_COUNT };
+
+struct table_style {
+    enum table_form form;
+    unsigned width; /* TABLE_TEXT: columns of the terminal; the last text column gives way; 0: no limit */
+    bool colour;    /* TABLE_TEXT: head in bold, the hot rows in colour */
+};
+
+struct json_writer;
+struct table;
+
+struct table *table_new(const struct column *columns, size_t n);
+void table_free(struct table *t);
+DEFINE_OWN(table, struct table *)
+
+/* Cells go in row by row, left to right. */
+void table_text(struct table *t, struct view text);
+void table_number(struct table *t, double n); /* UNKNOWN: "-" for eyes, null for machines */
+
+size_t table_rows(const struct table *t);
+void table_print(const struct table *t, const struct table_style *s, struct sink *out);
+void table_json(const struct table *t, struct json_writer *w); /* an array of objects, inside a larger answer */
