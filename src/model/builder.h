@@ -72,9 +72,10 @@ void builder_sample(struct builder *b, set_id set, uint64_t time_ns, context_id 
 /* From now on values of this measure carry so many decimals; those already there are rescaled. */
 void builder_set_decimals(struct builder *b, set_id set, size_t measure, unsigned decimals);
 
-/* Spans. parent and link are ids handed out before; an open span is closed by setting its length. */
+/* Spans. parent and link are ids handed out before, or are said later; so is the length of an open span. */
 span_id builder_span(struct builder *b, struct span s);
 void builder_span_length(struct builder *b, span_id id, uint64_t length_ns);
+void builder_span_relate(struct builder *b, span_id id, span_id parent, span_id link);
 
 /* Series. The same name with the same labels is the same series. */
 series_id builder_series(struct builder *b, struct view name, enum unit unit, struct view unit_name, labels_id labels);

@@ -1,0 +1,234 @@
+#include "model/filter.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "model/translate.h"
+
+#include <inttypes.h>
+
+/* The run-time parts of the system that a program does not choose: what "hide system" means. */
+static const char *const system_modules[] = {
+    "libc.so*", "libc-*.so", "libm.so*", "libm-*.so", "libmvec*.so*", "libpthread*.so*", "libdl*.so*",
+    "librt*.so*", "ld-linux*.so*", "ld-*.so", "ld-musl*", "libgcc_s.so*", "libstdc++.so*", "libc++.so*",
+    "libc++abi.so*", "linux-vdso.so*", "linux-gate.so*", "[[]vdso[]]", "[[]vsyscall[]]", "[[]kernel*",
+    "[[]guest.kernel*", "vmlinux*", NULL,
+};
+
+static struct view last_part(struct view path)
+{
+    const char *slash = path.n ? memrchr(path.at, '/', path.n) : NULL;
+    return slash ? view_between(slash + 1, path.at + path.n) : path;
+}
+
+static bool any_matches(struct view text, const char *const *patterns)
+{
+    for (; *patterns; patterns++)
+        if (text_matches(text, *patterns))
+            return true;
+    return false;
+}
+
+bool frame_is_system(const struct profile *p, frame_id id)
+{
+    return profile_frame(p, id)->kind == FRAME_KERNEL ||
+           any_matches(last_part(profile_frame_module(p, id)), system_modules);
+}
+
+static bool frame_matches(const struct profile *p, frame_id id, const char *const *patterns)
+{
+    struct view module = profile_frame_module(p, id);
+    return any_matches(profile_frame_name(p, id), patterns) ||
+           (module.n && (any_matches(module, patterns) || any_matches(last_part(module), patterns)));
+}
+
+/* By frame id: which frames one of the patterns speaks of. NULL when there are no patterns. */
+static bool *matching_frames(const struct profile *p, const char *const *patterns)
+{
+    if (!patterns || !*patterns)
+        return NULL;
+    bool *matches = mem_new(profile_frames(p));
+    for (uint32_t i = 1; i < profile_frames(p); i++)
+        matches[i] = frame_matches(p, (frame_id){i}, patterns);
+    return matches;
+}
+
+/* By stack id: whether a marked frame is anywhere on it. Callers come before callees: one pass. */
+static bool *stacks_with(const struct profile *p, const bool *frames)
+{
+    bool *with = mem_new(profile_stacks(p));
+    for (uint32_t s = 1; s < profile_stacks(p); s++) {
+        const struct stack *row = profile_stack(p, (stack_id){s});
+        with[s] = with[row->caller.i] || frames[row->frame.i];
+    }
+    return with;
+}
+
+static bool *hidden_frames(const struct profile *p, const struct filter *f)
+{
+    bool *hidden = matching_frames(p, f->hide);
+    if (!f->hide_system)
+        return hidden;
+    if (!hidden)
+        hidden = mem_new(profile_frames(p));
+    for (uint32_t i = 1; i < profile_frames(p); i++)
+        hidden[i] |= frame_is_system(p, (frame_id){i});
+    return hidden;
+}
+
+/* By stack id: whether include and exclude let it through. */
+static bool *stacks_selected(const struct profile *p, const struct filter *f)
+{
+    bool *selected = mem_new(profile_stacks(p));
+    memset(selected, true, profile_stacks(p));
+    own(free) bool *include = matching_frames(p, f->include);
+    own(free) bool *exclude = matching_frames(p, f->exclude);
+    own(free) bool *included = include ? stacks_with(p, include) : NULL;
+    own(free) bool *excluded = exclude ? stacks_with(p, exclude) : NULL;
+    for (uint32_t s = 0; s < profile_stacks(p); s++)
+        selected[s] = (!included || included[s]) && (!excluded || !excluded[s]);
+    return selected;
+}
+
+/* Threads and processes answer to their name, a pattern of it, or their number. */
+static bool answers_to(struct view name, int32_t number, const char *const *words)
+{
+    if (!words || !*words)
+        return true;
+    char digits[16];
+    snprintf(digits, sizeof digits, "%" PRId32, number);
+    return any_matches(name, words) || any_matches(view_of(digits), words);
+}
+
+static bool thread_selected(const struct profile *p, thread_id id, const struct filter *f)
+{
+    const struct thread *t = profile_thread(p, id);
+    const struct process *proc = profile_process(p, t->process);
+    return answers_to(profile_string(p, t->name), t->tid, f->threads) &&
+           answers_to(profile_string(p, proc->name), proc->pid, f->processes);
+}
+
+static bool label_selected(const struct profile *p, labels_id labels, struct view key, const char *const *words)
+{
+    if (!words || !*words)
+        return true;
+    const struct label *l = profile_label(p, labels, key);
+    if (!l)
+        return false;
+    struct view text = profile_string(p, l->text);
+    char digits[24];
+    if (!text.n) {
+        snprintf(digits, sizeof digits, "%" PRId64, l->number);
+        text = view_of(digits);
+    }
+    return any_matches(text, words);
+}
+
+static bool who_selected(const struct profile *p, thread_id thread, labels_id labels, const struct filter *f)
+{
+    return thread_selected(p, thread, f) && label_selected(p, labels, VIEW("phase"), f->phases) &&
+           label_selected(p, labels, VIEW("request"), f->requests);
+}
+
+static bool *contexts_selected(const struct profile *p, const struct filter *f)
+{
+    bool *selected = mem_new(profile_contexts(p));
+    for (uint32_t i = 0; i < profile_contexts(p); i++) {
+        const struct context *c = profile_context(p, (context_id){i});
+        selected[i] = who_selected(p, c->thread, c->labels, f);
+    }
+    return selected;
+}
+
+struct range {
+    uint64_t from_ns, to_ns;
+    bool whole;
+};
+
+static struct range range_of(const struct profile *p, const struct filter *f)
+{
+    uint64_t start = profile_start_ns(p) == TIME_NONE ? 0 : profile_start_ns(p);
+    struct range r = {.from_ns = start + f->from_ns, .to_ns = f->to_ns ? start + f->to_ns : TIME_NONE,
+                      .whole = !f->from_ns && !f->to_ns};
+    return r;
+}
+
+/* What has no time cannot be said to lie inside a range. */
+static bool in_range(uint64_t time_ns, struct range r)
+{
+    return r.whole || (time_ns != TIME_NONE && time_ns >= r.from_ns && time_ns < r.to_ns);
+}
+
+static bool list_is_empty(const char *const *words) { return !words || !*words; }
+
+bool filter_is_empty(const struct filter *f)
+{
+    return list_is_empty(f->threads) && list_is_empty(f->processes) && list_is_empty(f->phases) &&
+           list_is_empty(f->requests) && list_is_empty(f->include) && list_is_empty(f->exclude) &&
+           list_is_empty(f->hide) && !f->hide_system && !f->from_ns && !f->to_ns;
+}
+
+struct selection {
+    bool *contexts, *stacks;
+    struct range range;
+};
+
+static bool sample_selected(const struct sample_set *s, size_t i, const struct selection *sel)
+{
+    return sel->contexts[s->contexts ? s->contexts[i].i : 0] && sel->stacks[s->stacks[i].i] &&
+           in_range(s->time_ns ? s->time_ns[i] : TIME_NONE, sel->range);
+}
+
+/* By stack id: whether any selected sample ends there. */
+static bool *stacks_used(const struct profile *p, const struct selection *sel)
+{
+    bool *used = mem_new(profile_stacks(p));
+    for (uint32_t k = 0; k < profile_sets(p); k++) {
+        const struct sample_set *s = profile_set(p, (set_id){k});
+        for (size_t i = 0; i < s->n; i++)
+            used[s->stacks[i].i] |= sample_selected(s, i, sel);
+    }
+    return used;
+}
+
+static void copy_samples(struct translation *t, const struct selection *sel)
+{
+    for (uint32_t k = 0; k < profile_sets(t->from); k++) {
+        const struct sample_set *s = profile_set(t->from, (set_id){k});
+        set_id to = translate_set(t, (set_id){k});
+        for (size_t i = 0; i < s->n; i++)
+            if (sample_selected(s, i, sel))
+                translate_sample(t, (set_id){k}, to, i);
+    }
+}
+
+static void copy_spans(struct translation *t, const struct filter *f, struct range r)
+{
+    size_t n = profile_spans(t->from) + 1;
+    own(free) bool *wanted = mem_new(n);
+    for (uint32_t i = 1; i < n; i++) {
+        const struct span *s = profile_span(t->from, (span_id){i});
+        bool overlaps = r.whole || (s->start_ns < r.to_ns && s->start_ns + s->length_ns >= r.from_ns);
+        wanted[i] = overlaps && who_selected(t->from, s->thread, s->labels, f);
+    }
+    translate_spans(t, wanted);
+}
+
+bool profile_filtered(const struct profile *p, const struct filter *f, struct profile **out, struct err *e)
+{
+    own(builder) struct builder *b = builder_new();
+    own(translation) struct translation t;
+    translation_init(&t, p, b);
+    own(free) bool *contexts = contexts_selected(p, f);
+    own(free) bool *stacks = stacks_selected(p, f);
+    own(free) bool *hidden = hidden_frames(p, f);
+    struct selection sel = {.contexts = contexts, .stacks = stacks, .range = range_of(p, f)};
+    own(free) bool *used = stacks_used(p, &sel);
+
+    if (profile_has_wall_offset(p))
+        builder_clock(b, profile_start_ns(p), profile_end_ns(p), profile_wall_offset_ns(p));
+    translate_stacks(&t, used, hidden);
+    copy_samples(&t, &sel);
+    copy_spans(&t, f, sel.range);
+    translate_series(&t, sel.range.whole ? 0 : sel.range.from_ns, sel.range.to_ns);
+    translate_rest(&t);
+    return builder_finish(take(b), out, e);
+}
