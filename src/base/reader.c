@@ -16,11 +16,14 @@ bool reader_open(struct reader *r, const char *path, struct err *e)
     if (fd < 0)
         return err_os(e, "%s", r->name);
     struct stat st;
-    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+    if (fstat(fd, &st) < 0)
+        st.st_mode = 0;
+    if (S_ISDIR(st.st_mode)) {
         close(fd);
         return err_set(e, ERR_USAGE, "%s: this is a directory, not a file", path);
     }
     r->fd = fd;
+    r->progress = progress_begin(r->name, S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0);
     return true;
 }
 
@@ -37,6 +40,7 @@ void reader_done(struct reader *r)
         free(r->window);
     if (r->fd >= 0)
         close(r->fd);
+    progress_end(&r->progress);
     *r = (struct reader){.fd = -1, .ended = true};
 }
 
@@ -62,6 +66,7 @@ bool reader_fill(struct reader *r, size_t want, struct err *e)
     if (want > r->most_window)
         return err_set(e, ERR_LIMIT, "a single piece of more than %zu MiB", r->most_window >> 20);
     make_room(r, want);
+    progress_at(&r->progress, r->offset);
     while (!r->ended && r->end < want) {
         ssize_t n = read(r->fd, r->window + r->end, r->cap - r->end);
         if (n < 0 && errno == EINTR)

@@ -12,11 +12,13 @@
  *         ...
  *     if (e->kind) return false;               // the end, or a failure
  *
- * A view from a reader is good until the next call on that reader.
+ * A view from a reader is good until the next call on that reader. On a terminal,
+ * long reading shows how far it has come.
  */
 #pragma once
 #include "base/err.h"
 #include "base/own.h"
+#include "base/progress.h"
 #include "base/view.h"
 #include <stdint.h>
 
@@ -29,6 +31,7 @@ struct reader {
     uint64_t offset;    /* of window[0] in the whole input */
     uint64_t line_no;   /* of the line last returned by reader_line; 0 before the first */
     bool ended;
+    struct progress progress;
 };
 
 bool reader_open(struct reader *r, const char *path, struct err *e) MUST_CHECK;
