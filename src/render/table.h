@@ -18,6 +18,7 @@
 #pragma once
 #include "base/sink.h"
 #include <math.h>
+#include <stdbool.h>
 
 #define UNKNOWN NAN /* nobody told us; not the same as zero */
 
@@ -37,12 +38,9 @@ struct column {
     unsigned decimals;     /* COLUMN_COUNT only: the numbers are stored times 10^decimals */
 };
 
-enum table_form { TABLE_TEXT, TABLE_MARKDOWN, TABLE_CSV, TABLE_JSON, TABLE_FORM_COUNT };
-
 struct table_style {
-    enum table_form form;
-    unsigned width; /* TABLE_TEXT: columns of the terminal; the last text column gives way; 0: no limit */
-    bool colour;    /* TABLE_TEXT: head in bold, the hot rows in colour */
+    unsigned width; /* columns of the terminal; texts give way; 0: no limit */
+    bool colour;    /* the head in bold */
 };
 
 struct json_writer;
@@ -57,5 +55,5 @@ void table_text(struct table *t, struct view text);
 void table_number(struct table *t, double n); /* UNKNOWN: "-" for eyes, null for machines */
 
 size_t table_rows(const struct table *t);
-void table_print(const struct table *t, const struct table_style *s, struct sink *out);
+void table_print(const struct table *t, const struct table_style *s, struct sink *out); /* for eyes */
 void table_json(const struct table *t, struct json_writer *w); /* an array of objects, inside a larger answer */
