@@ -106,6 +106,22 @@ def check_burn(program):
     near("threads' CPU time over the kernel's", (main["cpu_ns"] + worker["cpu_ns"]) / run.cpu_ns, 1, 0.1)
 
 
+def check_deep(program):
+    for depth in 1, 200, 100000:
+        run = Watched(program, "--seconds=0.2", "--depth", str(depth))
+        truth = run.truth
+        (thread,) = truth["threads"]
+        check("depth is what was asked", truth["depth"] == depth, truth["depth"])
+        # A call leaves a return address and keeps the stack aligned to 16: a loop would leave nothing.
+        check("each level has a frame", truth["stack_bytes"] >= 16 * depth, truth["stack_bytes"])
+        check_name(run, thread, "fx-deep")
+        check_functions("fx-deep", thread, {"deep_leaf": 1})
+        check("deep_leaf's CPU time is in the truth", truth["cpu_ns"] == thread["functions"][0]["cpu_ns"],
+              truth["cpu_ns"])
+        part = thread["cpu_ns"] / run.cpu_ns
+        check("the thread has most of the process's CPU time", 0.7 < part < 1.01, f"{part:.4f}")
+
+
 # What each variant claims about its file.
 
 def tool(name, *args):
@@ -125,6 +141,7 @@ def functions(path):
 
 OWN_FUNCTIONS = {
     "fx-burn": {"burn_a", "burn_b", "burn_c", "burn_w"},
+    "fx-deep": {"deep", "deep_leaf"},
 }
 
 
@@ -205,10 +222,14 @@ WRONG = [  # words, and what the message must name
     (["--seconds", "0"], "'0'"),
     (["--seconds", "nan"], "nan"),
 ]
+WRONG_DEEP = [
+    (["--depth", "0"], "--depth"),
+    (["--depth", "2.5"], "whole"),
+]
 
 
 def check_options(fixture, program):
-    for words, named in WRONG:
+    for words, named in WRONG + (WRONG_DEEP if fixture == "fx-deep" else []):
         p = subprocess.run([program, *words], capture_output=True, text=True)
         check(f"{' '.join(words)} is refused", p.returncode == 2 and not p.stdout and named in p.stderr,
               f"{p.returncode} {p.stderr.strip()}")
@@ -221,6 +242,7 @@ def check_options(fixture, program):
 
 FIXTURES = {
     "fx-burn": check_burn,
+    "fx-deep": check_deep,
 }
 VARIANTS = {"fp": check_fp, "nofp": check_nofp, "static": check_static, "stripped": check_stripped}
 
