@@ -122,6 +122,22 @@ def check_deep(program):
         check("the thread has most of the process's CPU time", 0.7 < part < 1.01, f"{part:.4f}")
 
 
+def check_fork(program):
+    run = Watched(program, "--seconds", "0.3")
+    children = run.truth["children"]
+    pids = {c["pid"] for c in children}
+    check("three children, three pids", len(children) == 3 and len(pids) == 3, sorted(pids))
+    check("none of them is the parent", run.pid not in pids, run.pid)
+    check("/proc knows no other children", run.children <= pids, sorted(run.children))
+    for c in children:
+        who = f"child {c['pid']}"
+        (thread,) = c["threads"]
+        check(f"{who}: has one thread", thread["tid"] == c["pid"], thread["tid"])
+        check_functions(who, thread, MIX)
+        near(f"{who}: own CPU time over the kernel's", thread["cpu_ns"] / c["cpu_ns"], 1, 0.1)
+    near("children's CPU time over the kernel's", sum(c["cpu_ns"] for c in children) / run.cpu_ns, 1, 0.1)
+
+
 # What each variant claims about its file.
 
 def tool(name, *args):
@@ -142,6 +158,7 @@ def functions(path):
 OWN_FUNCTIONS = {
     "fx-burn": {"burn_a", "burn_b", "burn_c", "burn_w"},
     "fx-deep": {"deep", "deep_leaf"},
+    "fx-fork": {"burn_a", "burn_b", "burn_c"},
 }
 
 
@@ -243,6 +260,7 @@ def check_options(fixture, program):
 FIXTURES = {
     "fx-burn": check_burn,
     "fx-deep": check_deep,
+    "fx-fork": check_fork,
 }
 VARIANTS = {"fp": check_fp, "nofp": check_nofp, "static": check_static, "stripped": check_stripped}
 
