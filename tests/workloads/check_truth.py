@@ -138,6 +138,21 @@ def check_fork(program):
     near("children's CPU time over the kernel's", sum(c["cpu_ns"] for c in children) / run.cpu_ns, 1, 0.1)
 
 
+def check_sleep(program):
+    run = Watched(program, "--seconds", "1")
+    t = run.truth
+    (thread,) = t["threads"]
+    check("on and off make the whole", t["on_ns"] + t["off_ns"] == t["wall_ns"], t["wall_ns"])
+    check("rest and preemption make the off", t["rest_ns"] + t["preempted_ns"] >= t["off_ns"], t["off_ns"])
+    check_functions("main", thread, {"work": 1})
+    check("on-CPU time is nearly the thread's", 0.8 < t["on_ns"] / thread["cpu_ns"] <= 1, t["on_ns"])
+    near("the thread's CPU time over the kernel's", thread["cpu_ns"] / run.cpu_ns, 1, 0.1)
+    if t["rest_ns"] < 0.1 * t["wall_ns"] and not failures:
+        print("skip: this machine had less than 30 % of a core for us")
+        sys.exit(SKIP)
+    near("off-CPU share of wall time", t["off_ns"] / t["wall_ns"], 0.7, 0.03)
+
+
 # What each variant claims about its file.
 
 def tool(name, *args):
@@ -159,6 +174,7 @@ OWN_FUNCTIONS = {
     "fx-burn": {"burn_a", "burn_b", "burn_c", "burn_w"},
     "fx-deep": {"deep", "deep_leaf"},
     "fx-fork": {"burn_a", "burn_b", "burn_c"},
+    "fx-sleep": {"work", "rest"},
 }
 
 
@@ -261,6 +277,7 @@ FIXTURES = {
     "fx-burn": check_burn,
     "fx-deep": check_deep,
     "fx-fork": check_fork,
+    "fx-sleep": check_sleep,
 }
 VARIANTS = {"fp": check_fp, "nofp": check_nofp, "static": check_static, "stripped": check_stripped}
 
