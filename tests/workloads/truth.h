@@ -10,8 +10,9 @@
  *       └── CPU clock ┘      always the function furthest behind its share
  *
  * On a virtual machine that clock runs on while the host has taken the core
- * away, and one slice may read 60 ms. That is part of the truth, a profiler sees
- * it too; the budget then grows until the shares are as promised again.
+ * away, and one slice may read 60 ms. That is CPU time by the kernel's account
+ * and part of the truth; the budget then grows until the shares are as promised
+ * again. A sampling timer stood still meanwhile and may have fewer samples of it.
  *
  * The caller makes the call itself, so a sampled stack is main > burn_a with
  * nothing of ours in between.
