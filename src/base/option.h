@@ -13,7 +13,10 @@
  *         {"report": {"min-total": "10ms"}}
  *
  * Rows may name another environment variable or key with .env and .key, when
- * one is already a contract elsewhere.
+ * one is already a contract elsewhere; "" there means that the setting cannot be
+ * made in that way (a --help in a settings file would help nobody).
+ *
+ * Complaints name the setting as the user wrote it: "--top", "-n", a variable.
  */
 #pragma once
 #include "base/buf.h"
@@ -75,10 +78,16 @@ struct option {
      .what = help}
 #define OPTIONS_END {.name = NULL}
 
-/* The single way a value gets in, whoever is asking. `name` has no dashes in front. */
+/*
+ * The single way a value gets in, whoever is asking. `name` has no dashes in
+ * front. Texts are borrowed. A flag without a value is switched on. A list takes
+ * one value more; option_clear() empties it (and does nothing to other types).
+ */
 bool option_set(const struct option *table, void *settings, const char *name, const char *value,
                 struct err *e) MUST_CHECK;
-bool option_row_set(const struct option *o, void *settings, const char *value, struct err *e) MUST_CHECK;
+bool option_row_set(const struct option *o, void *settings, const char *value,
+                    struct err *e) MUST_CHECK; /* the caller says which setting it was */
+void option_clear(const struct option *o, void *settings);
 
 const struct option *option_named(const struct option *table, struct view name);
 
@@ -94,7 +103,10 @@ typedef void (*option_seen)(void *self, const struct option *o, const char *spel
 
 /*
  * Options from the command line, in any order with the other words, until "--".
- * Each table of the NULL-terminated list has its own settings. The other words
+ * argv is NULL-terminated and has no program name in front. Each table of the
+ * list, which ends with a NULL table, has its own settings. Long names are taken
+ * whole, never abbreviated: tomorrow's option must not change what a script of
+ * today means. The first value of a list replaces what was there. The other words
  * are moved to the front of argv, in order; *out_words says how many there are.
  * With stop_at_first_word, the first word that is no option and all behind it
  * are left alone (they are somebody else's command line).
@@ -105,5 +117,7 @@ struct option_group {
 };
 bool options_from_argv(const struct option_group *groups, char **argv, int *out_words,
                        bool stop_at_first_word, option_seen seen, void *self, struct err *e) MUST_CHECK;
+
+/* From the environment. A variable that is set but empty says nothing; a list takes one value. */
 bool options_from_env(const struct option *table, const char *verb, void *settings,
                       option_seen seen, void *self, struct err *e) MUST_CHECK;
