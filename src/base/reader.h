@@ -42,10 +42,10 @@ DEFINE_OWN_IN_PLACE(reader, struct reader)
 /* Makes at least `want` bytes available, or all that is left. False: reading failed. */
 bool reader_fill(struct reader *r, size_t want, struct err *e) MUST_CHECK;
 
-/* What is in the window now. */
+/* What is in the window now. Before the first fill there is no window to add to. */
 static inline struct view reader_here(const struct reader *r)
 {
-    return (struct view){r->window + r->at, r->end - r->at};
+    return (struct view){r->window ? r->window + r->at : "", r->end - r->at};
 }
 
 static inline void reader_skip(struct reader *r, size_t n) { r->at += n; }
