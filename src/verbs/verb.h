@@ -21,6 +21,9 @@ struct look {
     bool colour;
 };
 
+struct settings;      /* settings.h */
+struct settings_file; /* settings_file.h */
+
 /* One request. */
 struct call {
     const void *settings;
@@ -29,6 +32,8 @@ struct call {
     struct sink *out; /* the answer streams; the door flushes */
     struct look look;
     const volatile sig_atomic_t *stop; /* becomes non-zero when the asker wants us to end; never NULL */
+    const struct settings *program;    /* of the whole program, for the verb that shows settings */
+    const struct settings_file *file;  /* that all settings were read from; NULL: none */
 };
 
 struct verb {
@@ -48,4 +53,8 @@ struct verb {
 };
 
 const struct verb *verb_named(const char *name); /* one or two words */
+bool verb_is_group(const char *word);            /* "runs": several verbs begin with it, none is called so */
 const struct verb *verb_at(size_t i);            /* in list order; NULL past the end */
+
+/* The verb that a command line begins with, and how many of its words name it; else what was meant. */
+bool verb_find(char *const *words, const struct verb **out, int *out_used, struct err *e) MUST_CHECK;
