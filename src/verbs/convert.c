@@ -1,0 +1,98 @@
+#include "base/outfile.h"
+#include "base/text.h"
+#include "formats/format.h"
+#include "verbs/verb.h"
+
+struct convert {
+    const char *output;
+    const char *to; /* NULL: the suffix of the output tells */
+};
+
+static const struct option convert_options[] = {
+    TEXT('o', "output", struct convert, output, "FILE", "where to write; - is standard output"),
+    TEXT('t', "to", struct convert, to, "FORMAT", "what to write, when the suffix of FILE does not tell"),
+    OPTIONS_END
+};
+
+static bool hint_formats(struct err *e)
+{
+    own(buf) struct buf list;
+    buf_init(&list, sizeof e->hint);
+    const struct format *f;
+    for (size_t i = 0; (f = format_at(i)); i++)
+        if (f->write)
+            buf_printf(&list, "%s%s", list.len ? ", " : "", f->name);
+    return err_hint(e, "--to takes one of %s", list.data);
+}
+
+static bool no_such_format(const char *name, struct err *e)
+{
+    const char *names[64];
+    size_t n = 0;
+    const struct format *f;
+    for (size_t i = 0; (f = format_at(i)) && n < 63; i++)
+        names[n++] = f->name;
+    names[n] = NULL;
+    err_set(e, ERR_NOT_FOUND, "--to: no format '%s'", name);
+    const char *nearest = text_nearest(name, names);
+    return nearest ? err_hint(e, "did you mean '%s'?", nearest) : hint_formats(e);
+}
+
+/* Asked before anything is read: a wrong word should not cost the reading of a large profile. */
+static bool choose_format(const struct convert *s, const struct format **out, struct err *e)
+{
+    bool to_stdout = !strcmp(s->output, "-");
+    const struct format *f = s->to ? format_named(s->to) : to_stdout ? NULL : format_for_path(s->output);
+    if (!f && s->to)
+        return no_such_format(s->to, e);
+    if (!f && to_stdout)
+        err_set(e, ERR_USAGE, "standard output has no suffix to tell the format");
+    else if (!f)
+        err_set(e, ERR_USAGE, "%s: no format has this suffix", s->output);
+    if (!f)
+        return hint_formats(e);
+    if (!f->write)
+        return err_set(e, ERR_UNSUPPORTED, "%s can be read, but not written", f->name), hint_formats(e);
+    *out = f;
+    return true;
+}
+
+static bool write_file(const struct format *f, const struct profile *p, const char *path, struct err *e)
+{
+    own(outfile) struct outfile out = {.fd = -1};
+    if (!outfile_open(&out, path, e))
+        return false;
+    if (!f->write(p, &out.sink, e))
+        return err_in(e, "%s", path);
+    return outfile_commit(&out, e);
+}
+
+static bool convert(const struct call *c, struct err *e)
+{
+    const struct convert *s = c->settings;
+    const struct format *to = NULL;
+    if (!choose_format(s, &to, e))
+        return false;
+    own(profile) struct profile *p = NULL;
+    if (!profile_open(c->args[0], &p, e))
+        return false;
+    if (strcmp(s->output, "-") != 0)
+        return write_file(to, p, s->output, e);
+    return to->write(p, c->out, e) || err_in(e, "standard output");
+}
+
+const struct verb verb_convert = {
+    .name = "convert",
+    .args = "IN",
+    .least_args = 1,
+    .most_args = 1,
+    .what = "read a profile in one format and write it in another",
+    .about = "IN is a profile in any format that 'inferom formats' lists; what it is, is found out from its "
+             "content. - is standard input. The output file appears when it is complete; when something goes "
+             "wrong, a file that was there before stays as it was.",
+    .example = "inferom convert run.folded -o run.speedscope.json",
+    .options = convert_options,
+    .defaults = &(const struct convert){.output = "-"},
+    .settings_size = sizeof(struct convert),
+    .run = convert,
+};
