@@ -1,0 +1,96 @@
+#include "cli/terminal.h"
+#include "base/progress.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+
+volatile sig_atomic_t terminal_stop;
+
+static bool reader_is_gone;
+
+static void raise_stop(int signal_number)
+{
+    (void)signal_number;
+    terminal_stop = 1;
+}
+
+void terminal_start(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM};
+    struct sigaction once = {.sa_handler = raise_stop, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        sigaction(ends[i], &once, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    progress_enable(isatty(STDERR_FILENO));
+}
+
+static bool write_output(void *self, struct view v, struct err *e)
+{
+    (void)self;
+    while (v.n) {
+        ssize_t n = write(STDOUT_FILENO, v.at, v.n);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            reader_is_gone = errno == EPIPE;
+            terminal_stop |= reader_is_gone;
+            return err_os(e, "writing to standard output");
+        }
+        v.at += n;
+        v.n -= (size_t)n;
+    }
+    return true;
+}
+
+void terminal_output(struct sink *out) { sink_to_function(out, write_output, NULL); }
+
+bool terminal_reader_is_gone(void) { return reader_is_gone; }
+
+static unsigned window_width(void)
+{
+    const char *columns = getenv("COLUMNS");
+    uint64_t n;
+    if (columns && text_to_uint(view_of(columns), &n) && n > 0 && n < 10000)
+        return (unsigned)n;
+    struct winsize w;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+}
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value;
+}
+
+static bool want_colour(enum colour_choice choice)
+{
+    if (choice != COLOUR_AUTO)
+        return choice == COLOUR_ALWAYS;
+    const char *term = getenv("TERM");
+    bool is_dumb = term && !strcmp(term, "dumb");
+    return isatty(STDOUT_FILENO) && !is_set("NO_COLOR") && !is_dumb;
+}
+
+/* Lines are cut to the window only where there is one: a file gets all of them. */
+struct look terminal_look(enum colour_choice colour)
+{
+    bool is_window = isatty(STDOUT_FILENO) || is_set("COLUMNS");
+    return (struct look){.width = is_window ? window_width() : 0, .colour = want_colour(colour)};
+}
+
+void terminal_complain(const char *verb, const struct err *e)
+{
+    struct sink out;
+    sink_to_fd(&out, STDERR_FILENO, "standard error");
+    sink_printf(&out, "inferom%s%s: ", *verb ? " " : "", verb);
+    text_safe(&out, view_of(e->text), 0);
+    if (e->hint[0]) {
+        sink_puts(&out, " (");
+        text_safe(&out, view_of(e->hint), 0);
+        sink_char(&out, ')');
+    }
+    sink_char(&out, '\n');
+    bool said = sink_flush(&out, NULL);
+    (void)said; /* there is nowhere left to complain to */
+}

@@ -1,0 +1,22 @@
+/*
+ * terminal.h - the side of the door that faces the person: signals, standard output, the window
+ */
+#pragma once
+#include "verbs/program.h"
+#include "verbs/verb.h"
+
+/*
+ * From now on the first Ctrl-C or SIGTERM raises terminal_stop and the second one
+ * ends the program; writing into a closed pipe is an error and not the end.
+ */
+void terminal_start(void);
+extern volatile sig_atomic_t terminal_stop;
+
+/* Standard output. When its reader goes away (| head), terminal_stop is raised too. */
+void terminal_output(struct sink *out);
+bool terminal_reader_is_gone(void);
+
+struct look terminal_look(enum colour_choice colour);
+
+/* One line on standard error, whatever the text holds. */
+void terminal_complain(const char *verb, const struct err *e);
