@@ -27,7 +27,8 @@
 static const struct {
     struct view suffix;
     enum frame_kind kind;
-} marks[] = {{{"_[k]", 4}, FRAME_KERNEL}, {{"_[i]", 4}, FRAME_INLINED}};
+    struct view module;
+} marks[] = {{{"_[k]", 4}, FRAME_KERNEL, {"[kernel]", 8}}, {{"_[i]", 4}, FRAME_INLINED, {"", 0}}};
 
 /* Where a frame of the last line ended, and the stack up to there. */
 struct step {
@@ -85,7 +86,8 @@ static frame_id read_frame(struct builder *b, struct view name)
         if (!view_ends(name, marks[i].suffix) || name.n == marks[i].suffix.n)
             continue;
         struct view bare = {name.at, name.n - marks[i].suffix.n};
-        func_id f = builder_function(b, (struct function){.name = builder_string(b, bare)});
+        mapping_id module = builder_mapping(b, (struct mapping){.path = builder_string(b, marks[i].module)});
+        func_id f = builder_function(b, (struct function){.name = builder_string(b, bare), .mapping = module});
         return builder_frame(b, (struct frame){.function = f, .kind = marks[i].kind});
     }
     return builder_frame_named(b, name);

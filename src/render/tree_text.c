@@ -100,8 +100,8 @@ static void print_hidden(const struct walk *w, struct small hidden, uint32_t dep
 void tree_print(const struct call_tree *t, const struct profile *p, const struct tree_look *look, struct sink *out)
 {
     struct walk w = {.t = t, .look = look};
-    sink_printf(out, "%s%11s %8s  %11s %8s  %s%s\n", look->style.colour ? "\033[1m" : "", "Total", "", "Self", "",
-                "Function", look->style.colour ? "\033[0m" : "");
+    sink_printf(out, "%s%11s %8s  %11s %8s  %s%s\n", look->style.colour ? "\033[1m" : "", "Total", "",
+                look->self_title, "", "Function", look->style.colour ? "\033[0m" : "");
     print_hidden(&w, descend(&w, (struct visit){0}), 0, out);
     while (w.n) {
         struct visit at = w.todo[--w.n];

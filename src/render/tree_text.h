@@ -19,6 +19,7 @@ struct json_writer;
 struct tree_look {
     struct table_style style;
     const struct measure *measure;
+    const char *self_title; /* "Self"; the inverted tree has another word for it */
     int64_t min_total; /* nodes below this are only counted */
     size_t most_depth; /* 0: no limit */
 };
