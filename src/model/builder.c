@@ -6,12 +6,13 @@
  *                  nothing else, so such a frame costs one look-up, not three.
  *   whole_stacks   a stack seen as one key. A profiler hands in the same stacks
  *                  again and again; finding them whole costs one look-up instead
- *                  of one per frame. A stack not seen before is pushed frame by
+ *                  of one per frame (stack_memo.h). A stack not seen before is pushed frame by
  *                  frame, beginning where it parts from the stack before it.
  */
 #include "model/builder.h"
 #include "base/mem.h"
 #include "model/columns.h"
+#include "model/stack_memo.h"
 #include "model/tables.h"
 
 #include <assert.h>
@@ -27,18 +28,18 @@ struct builder {
     TABLE(struct reading_column) readings;  /* one row per series */
     struct idmap mappings, functions, frames, stacks, processes, threads, label_sets, contexts;
     struct idmap sets, series, facts, losses;
-    struct idmap whole_stacks;
+    struct stack_memo whole_stacks;
     TABLE(frame_id) named_frames; /* by string id; 0: not made yet */
     TABLE(struct path_step) last_path;
     const char *too_many;   /* the table that ran out of ids */
     const char *overflowed; /* the set whose values add up past 2^63 */
 };
 
-static struct idmap *const *every_map(struct builder *b, struct idmap *out[14])
+static struct idmap *const *every_map(struct builder *b, struct idmap *out[13])
 {
-    struct idmap *all[14] = {&b->mappings, &b->functions, &b->frames, &b->stacks, &b->processes,
+    struct idmap *all[13] = {&b->mappings, &b->functions, &b->frames, &b->stacks, &b->processes,
                              &b->threads, &b->label_sets, &b->contexts, &b->sets, &b->series,
-                             &b->facts, &b->losses, &b->whole_stacks, NULL};
+                             &b->facts, &b->losses, NULL};
     memcpy(out, all, sizeof all);
     return out;
 }
@@ -94,9 +95,10 @@ struct builder *builder_new(void)
     b->p = mem_new(sizeof *b->p);
     b->p->start_ns = b->p->end_ns = TIME_NONE;
     intern_init(&b->p->strings);
-    struct idmap *maps[14];
+    struct idmap *maps[13];
     for (struct idmap *const *m = every_map(b, maps); *m; m++)
         idmap_init(*m);
+    stack_memo_init(&b->whole_stacks, b->stacks.secret);
     first_rows(b);
     return b;
 }
@@ -105,9 +107,10 @@ void builder_free(struct builder *b)
 {
     if (!b)
         return;
-    struct idmap *maps[14];
+    struct idmap *maps[13];
     for (struct idmap *const *m = every_map(b, maps); *m; m++)
         idmap_done(*m);
+    stack_memo_done(&b->whole_stacks);
     for (size_t i = 0; i < b->columns.n; i++)
         columns_done(&b->columns.rows[i]);
     for (size_t i = 0; i < b->readings.n; i++)
@@ -203,24 +206,6 @@ stack_id builder_push(struct builder *b, stack_id caller, frame_id frame)
     return (stack_id){found};
 }
 
-struct whole_stack {
-    const frame_id *root_first;
-    size_t n;
-};
-
-/* From the leaf to the root: the rows of a stack pushed in one go lie side by side. */
-static bool same_whole_stack(const void *rows, uint32_t i, const void *key)
-{
-    const struct stack *stacks = rows;
-    const struct whole_stack *w = key;
-    for (size_t n = w->n; n; n--) {
-        if (i == STACK_ROOT.i || stacks[i].frame.i != w->root_first[n - 1].i)
-            return false;
-        i = stacks[i].caller.i;
-    }
-    return i == STACK_ROOT.i;
-}
-
 static size_t shared_with_last(const struct builder *b, const frame_id *frames, size_t n)
 {
     size_t most = n < b->last_path.n ? n : b->last_path.n;
@@ -247,14 +232,13 @@ stack_id builder_stack(struct builder *b, const frame_id *root_first, size_t n)
 {
     if (!n)
         return STACK_ROOT;
-    struct whole_stack key = {root_first, n};
-    uint64_t h = idmap_hash(&b->whole_stacks, root_first, n * sizeof *root_first);
-    uint32_t found = idmap_find(&b->whole_stacks, h, same_whole_stack, b->p->stacks.rows, &key);
-    if (found == IDMAP_NONE) {
-        found = push_all(b, root_first, n).i;
-        idmap_add(&b->whole_stacks, h, found);
+    struct stack_key key = stack_memo_key(&b->whole_stacks, root_first, n);
+    stack_id found = stack_memo_find(&b->whole_stacks, key);
+    if (found.i == STACK_ROOT.i) {
+        found = push_all(b, root_first, n);
+        stack_memo_add(&b->whole_stacks, key, found);
     }
-    return (stack_id){found};
+    return found;
 }
 
 /* Who. */
