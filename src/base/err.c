@@ -19,7 +19,7 @@ int err_exit_status(enum err_kind kind) { return rows[kind].exit; }
 int err_http_status(enum err_kind kind) { return rows[kind].http; }
 const char *err_meaning(enum err_kind kind) { return rows[kind].meaning; }
 
-bool err_set(struct err *e, enum err_kind kind, const char *fmt, ...)
+bool (err_set)(struct err *e, enum err_kind kind, const char *fmt, ...)
 {
     if (!e)
         return false;
@@ -42,7 +42,7 @@ static enum err_kind kind_of_errno(int os)
     }
 }
 
-bool err_os(struct err *e, const char *fmt, ...)
+bool (err_os)(struct err *e, const char *fmt, ...)
 {
     int os = errno;
     if (!e)
@@ -67,7 +67,7 @@ static size_t append(char *text, size_t size, size_t used, const char *more)
     return used;
 }
 
-bool err_in(struct err *e, const char *fmt, ...)
+bool (err_in)(struct err *e, const char *fmt, ...)
 {
     if (!e)
         return false;
@@ -83,7 +83,7 @@ bool err_in(struct err *e, const char *fmt, ...)
     return false;
 }
 
-bool err_hint(struct err *e, const char *fmt, ...)
+bool (err_hint)(struct err *e, const char *fmt, ...)
 {
     if (!e)
         return false;

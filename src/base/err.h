@@ -44,6 +44,13 @@ bool err_os(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);   /* kind an
 bool err_in(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);   /* "context: " in front */
 bool err_hint(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3); /* what to do about it */
 
+/* They always say false; a compiler that sees one call at a time is told so. */
+static inline bool err_false(bool failed) { return failed && false; }
+#define err_set(...) err_false(err_set(__VA_ARGS__))
+#define err_os(...) err_false(err_os(__VA_ARGS__))
+#define err_in(...) err_false(err_in(__VA_ARGS__))
+#define err_hint(...) err_false(err_hint(__VA_ARGS__))
+
 int err_exit_status(enum err_kind kind);
 int err_http_status(enum err_kind kind);
 const char *err_meaning(enum err_kind kind);
