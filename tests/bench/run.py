@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""What we promise about our own speed, as ratios within one run.
+
+    run.py BUILD_DIR [NAME...]          all benchmarks, or those named
+
+Each benchmark takes turns with its peer on the same input, so that a busy machine
+is equally unkind to both, and prints the middle of the runs with their spread.
+Times are CPU seconds (user and system) of the process.
+
+    BENCH_REPEATS=5      how often each is run
+    FLAMEGRAPH_PL=path   flamegraph.pl, which no package ships; skipped with a word when absent
+"""
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else sys.exit(__doc__)
+REPEATS = int(os.environ.get("BENCH_REPEATS", "5"))
+INFEROM = os.path.join(BUILD, "src/cli/inferom")
+
+
+def tool(name):
+    """A helper program of the benchmarks, built on demand."""
+    target = f"tests/bench/{name}"
+    subprocess.run(["ninja", "-C", BUILD, target, "src/cli/inferom"], check=True, stdout=subprocess.DEVNULL)
+    return os.path.join(BUILD, target)
+
+
+def cost(command, stdout=subprocess.DEVNULL):
+    """CPU seconds and peak memory (MiB) of one run."""
+    child = subprocess.Popen(command, stdout=stdout)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        sys.exit(f"{' '.join(command)} ended with {child.returncode}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def spread(values, digits=2):
+    low, middle, high = min(values), statistics.median(values), max(values)
+    return f"{middle:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+
+
+def thousands(n):
+    return f"{n:,}".replace(",", " ")
+
+
+def row(name, ours, theirs, ratio, verdict):
+    print(f"| {name} | {ours} | {theirs} | {ratio} | {verdict} |", flush=True)
+
+
+def folded(scratch, stacks):
+    """Reading and adding up folded stacks, against flamegraph.pl on the same file."""
+    path = os.path.join(scratch, f"{stacks}.folded")
+    with open(path, "wb") as out:
+        subprocess.run([tool("gen_stacks"), str(stacks)], check=True, stdout=out)
+    peer = os.environ.get("FLAMEGRAPH_PL")
+    name = f"folded, {thousands(stacks)} stacks ({os.path.getsize(path) >> 20} MiB)"
+    ours, theirs, ratios, memory, their_memory = [], [], [], [], []
+    for _ in range(REPEATS):
+        cpu, mib = cost([INFEROM, "report", path])
+        ours.append(cpu)
+        memory.append(mib)
+        if peer:
+            cpu, mib = cost(["perl", peer, path])
+            theirs.append(cpu)
+            their_memory.append(mib)
+            ratios.append(theirs[-1] / ours[-1])
+    os.remove(path)
+    mine = f"{spread(ours)} s, {max(memory):.0f} MiB"
+    if not peer:
+        row(name, mine, "flamegraph.pl: skipped, set FLAMEGRAPH_PL", "-", "not compared")
+        return
+    row(name, mine, f"flamegraph.pl {spread(theirs)} s, {max(their_memory):.0f} MiB", spread(ratios, 1) + "x",
+        "holds" if statistics.median(ratios) >= 10 and max(memory) < 2048 else "FAILS: wants 10x in under 2 GiB")
+
+
+def sorted_folded(scratch, stacks):
+    """Sorted input shares its callers with the line before: how much that helps."""
+    path = os.path.join(scratch, "any.folded")
+    with open(path, "wb") as out:
+        subprocess.run([tool("gen_stacks"), str(stacks)], check=True, stdout=out)
+    in_order = os.path.join(scratch, "sorted.folded")
+    subprocess.run(["sort", "-o", in_order, path], check=True, env={**os.environ, "LC_ALL": "C"})
+    any_order, ordered = [], []
+    for _ in range(REPEATS):
+        any_order.append(cost([INFEROM, "report", path])[0])
+        ordered.append(cost([INFEROM, "report", in_order])[0])
+    ratios = [a / b for a, b in zip(any_order, ordered)]
+    row(f"the same sorted, {thousands(stacks)} stacks", f"{spread(ordered)} s",
+        f"unsorted {spread(any_order)} s", spread(ratios, 1) + "x",
+        "holds" if statistics.median(ratios) > 1 else "FAILS: sorted input should be quicker")
+
+
+def model(_, millions):
+    """Building a profile from memory: whole stacks of 20 to 60 frames handed in one by one."""
+    program = tool("bench_model")
+    results = []
+    for _ in range(REPEATS):
+        out = subprocess.run([program, str(millions * 1000000), str(millions * 100000)], check=True,
+                             capture_output=True, text=True).stdout
+        results.append(json.loads(out))
+    cpu = [r["cpu_s"] for r in results]
+    peak = max(r["peak_mib"] for r in results)
+    limit = "10 s and 1024 MiB at 10 million"
+    held = millions < 10 or (statistics.median(cpu) < 10 and peak < 1024)
+    row(f"model, {millions} M samples, {millions / 10:g} M stacks, {thousands(results[0]['nodes'])} nodes",
+        f"{spread(cpu)} s, {peak:.0f} MiB", limit, f"{1e9 * statistics.median(cpu) / (millions * 1e6):.0f} ns a sample",
+        "holds" if held else "FAILS")
+
+
+BENCHMARKS = {
+    "folded-10k": lambda s: folded(s, 10000),
+    "folded-100k": lambda s: folded(s, 100000),
+    "folded-1m": lambda s: folded(s, 1000000),
+    "folded-sorted": lambda s: sorted_folded(s, 300000),
+    "model-1m": lambda s: model(s, 1),
+    "model-3m": lambda s: model(s, 3),
+    "model-10m": lambda s: model(s, 10),
+}
+
+
+def main():
+    wanted = sys.argv[2:] or list(BENCHMARKS)
+    unknown = [w for w in wanted if w not in BENCHMARKS]
+    if unknown:
+        sys.exit(f"no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
+    tool("gen_stacks")
+    print(f"{REPEATS} runs of each, taking turns; CPU seconds: middle (lowest to highest), peak memory\n")
+    print("| what | ours | beside | ratio | promise |\n|---|---|---|---|---|")
+    for name in wanted:
+        scratch = tempfile.mkdtemp(prefix="inferom-bench-", dir=os.environ.get("TMPDIR", "/var/tmp"))
+        try:
+            BENCHMARKS[name](scratch)
+        finally:
+            shutil.rmtree(scratch)
+
+
+main()
