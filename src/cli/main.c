@@ -92,7 +92,10 @@ static bool check_args(const struct request *r, struct err *e)
         err_set(e, ERR_USAGE, "one word too many: '%s'", r->words[v->most_args]);
     else
         return true;
-    return err_hint(e, "usage: inferom %s%s%s%s", v->name, v->options ? " [options]" : "", *v->args ? " " : "", v->args);
+    own(buf) struct buf usage;
+    buf_init(&usage, sizeof e->hint);
+    help_usage(v, &usage);
+    return err_hint(e, "usage: %s", usage.data);
 }
 
 static bool run(struct request *r, struct err *e)

@@ -1,5 +1,6 @@
 #include "verbs/help.h"
 #include "base/text.h"
+#include "verbs/completion.h"
 #include "verbs/program.h"
 
 #define WIDTH_USUAL 80
@@ -80,7 +81,7 @@ static void option_left(const struct option *o, struct buf *out)
         buf_printf(out, " %s", o->value);
 }
 
-/* "one of self, total, name; default self": what the value may be, and is when nobody says anything. */
+/* "one of self, total, name; default self" */
 static void option_values(const struct option *o, const void *defaults, struct buf *out)
 {
     for (size_t i = 0; o->words && o->words[i]; i++)
@@ -93,7 +94,7 @@ static void option_values(const struct option *o, const void *defaults, struct b
         buf_printf(out, "%sdefault %s", out->len ? "; " : "", value.data);
 }
 
-static void option_right(const struct option *o, const void *defaults, struct buf *out)
+void help_option(const struct option *o, const void *defaults, struct buf *out)
 {
     own(buf) struct buf values;
     buf_init(&values, 4096);
@@ -127,7 +128,7 @@ static void print_options(struct sink *out, const struct look *look, const struc
         buf_clear(&left);
         buf_clear(&right);
         option_left(o, &left);
-        option_right(o, defaults, &right);
+        help_option(o, defaults, &right);
         print_row(out, look, left.data, right.data, width);
     }
 }
@@ -145,6 +146,13 @@ static void print_verbs(struct sink *out, const struct look *look, const char *b
 }
 
 /* Pages. */
+
+static bool has_options(const struct verb *v) { return v->options && v->options->name; }
+
+void help_usage(const struct verb *v, struct buf *out)
+{
+    buf_printf(out, "inferom %s%s%s%s", v->name, has_options(v) ? " [options]" : "", *v->args ? " " : "", v->args);
+}
 
 void help_overview(struct sink *out, const struct look *look)
 {
@@ -173,13 +181,15 @@ void help_verb(const struct verb *v, struct sink *out, const struct look *look)
     sink_printf(out, "inferom %s: ", v->name);
     wrap(out, v->what, strlen("inferom : ") + strlen(v->name), 2, text_width(look));
     heading(out, look, "usage");
-    bool has_options = v->options && v->options->name;
-    sink_printf(out, "  inferom %s%s%s%s\n", v->name, has_options ? " [options]" : "", *v->args ? " " : "", v->args);
+    own(buf) struct buf usage;
+    buf_init(&usage, 4096);
+    help_usage(v, &usage);
+    sink_printf(out, "  %s\n", usage.data);
     if (v->about) {
         sink_char(out, '\n');
         wrap(out, v->about, 0, 0, text_width(look));
     }
-    if (has_options) {
+    if (has_options(v)) {
         heading(out, look, "options");
         print_options(out, look, v->options, v->defaults);
     }
@@ -194,11 +204,32 @@ void help_verb(const struct verb *v, struct sink *out, const struct look *look)
 
 /* The verb. */
 
+struct help {
+    bool man;
+    int completion; /* 0: none */
+};
+
+static const char *const completion_shells[] = {"none", "bash", "zsh", "fish", NULL};
+static void (*const completions[])(struct sink *out) = {NULL, completion_bash, completion_zsh, completion_fish};
+
+static const struct option help_options[] = {
+    {.name = "man", .type = OPTION_FLAG, .at = OPTION_AT(struct help, man, bool),
+     .what = "print the manual page, for man -l", .env = "", .key = ""},
+    {.name = "completion", .type = OPTION_CHOICE, .at = OPTION_AT(struct help, completion, int), .value = "SHELL",
+     .words = completion_shells, .what = "print the completions for a shell", .env = "", .key = ""},
+    OPTIONS_END
+};
+
 static bool help(const struct call *c, struct err *e)
 {
+    const struct help *s = c->settings;
     const struct verb *v = NULL;
     int used = 0;
-    if (!c->n_args)
+    if (s->man)
+        manual_print(c->out);
+    else if (completions[s->completion])
+        completions[s->completion](c->out);
+    else if (!c->n_args)
         help_overview(c->out, &c->look);
     else if (c->n_args == 1 && verb_is_group(c->args[0]))
         help_group(c->args[0], c->out, &c->look);
@@ -217,5 +248,8 @@ const struct verb verb_help = {
     .most_args = 2,
     .what = "explain a verb and its options",
     .example = "inferom help convert",
+    .options = help_options,
+    .defaults = &(const struct help){0},
+    .settings_size = sizeof(struct help),
     .run = help,
 };
