@@ -67,6 +67,12 @@ static void show_amount(enum option_type type, struct buf *out, uint64_t n)
     show_in_units(out, units, n);
 }
 
+static bool is_within(const struct option *o, uint64_t n)
+{
+    bool is_bounded = o->least || o->most;
+    return !is_bounded || (n >= o->least && n <= o->most);
+}
+
 static bool out_of_range(const struct option *o, const char *value, struct err *e)
 {
     own(buf) struct buf least, most;
@@ -92,8 +98,7 @@ static bool set_amount(const struct option *o, void *field, const char *value, s
     uint64_t n;
     if (!kinds[o->type].read(view_of(value), &n))
         return err_set(e, ERR_USAGE, "'%s' is not %s", value, kinds[o->type].what);
-    bool is_bounded = o->least || o->most;
-    if (is_bounded && (n < o->least || n > o->most))
+    if (!is_within(o, n))
         return out_of_range(o, value, e);
     *(uint64_t *)field = n;
     return true;
@@ -165,12 +170,25 @@ static void show_list(const struct option_list *list, struct buf *out)
         buf_printf(out, "%s%s", i ? "," : "", list->at[i]);
 }
 
-void option_show(const struct option *o, const void *settings, struct buf *out)
+bool option_is_set(const struct option *o, const void *settings)
 {
     const void *field = field_in(o, settings);
     switch (o->type) {
+    case OPTION_TEXT: return *(const char *const *)field != NULL;
+    case OPTION_NUMBER: case OPTION_BYTES: case OPTION_DURATION: return is_within(o, *(const uint64_t *)field);
+    case OPTION_LIST: return ((const struct option_list *)field)->n > 0;
+    default: return true;
+    }
+}
+
+void option_show(const struct option *o, const void *settings, struct buf *out)
+{
+    const void *field = field_in(o, settings);
+    if (!option_is_set(o, settings))
+        return;
+    switch (o->type) {
     case OPTION_FLAG: buf_puts(out, *(const bool *)field ? "true" : "false"); break;
-    case OPTION_TEXT: buf_puts(out, *(const char *const *)field ? *(const char *const *)field : ""); break;
+    case OPTION_TEXT: buf_puts(out, *(const char *const *)field); break;
     case OPTION_NUMBER: case OPTION_BYTES: case OPTION_DURATION:
         show_amount(o->type, out, *(const uint64_t *)field);
         break;

@@ -91,7 +91,10 @@ void option_clear(const struct option *o, void *settings);
 
 const struct option *option_named(const struct option *table, struct view name);
 
-/* The value as a person would type it; flags are "true" and "false", lists are comma-separated. */
+/* False for what nobody could have typed: no text, an empty list, a 0 where numbers begin at 1. */
+bool option_is_set(const struct option *o, const void *settings);
+
+/* The value as a person would type it, nothing when it is not set; flags are "true" and "false", lists are comma-separated. */
 void option_show(const struct option *o, const void *settings, struct buf *out);
 
 /* Derived spellings, unless the row names its own. `verb` may be "" for settings of the whole program. */

@@ -74,7 +74,7 @@ static void print_text(const struct sheet *s, bool explain, struct sink *out)
         for (size_t i = 0; i < s->n; i++) {
             const struct entry *x = &s->entries[i];
             buf_clear(&line);
-            buf_printf(&line, "%s = ", x->key);
+            buf_printf(&line, "%s =%s", x->key, option_is_set(x->option, x->of->values) ? " " : "");
             option_show(x->option, x->of->values, &line);
             size_t columns = text_columns(buf_view(&line));
             if (pass == 0) {
@@ -101,12 +101,12 @@ static void json_value(struct json_writer *w, const struct entry *x)
     own(buf) struct buf text;
     buf_init(&text, 1 << 20);
     option_show(o, x->of->values, &text);
-    if (o->type == OPTION_FLAG) {
+    if (!option_is_set(o, x->of->values) && o->type != OPTION_LIST) {
+        json_null(w);
+    } else if (o->type == OPTION_FLAG) {
         json_bool(w, *(const bool *)field);
     } else if (o->type == OPTION_NUMBER) {
         json_uint(w, *(const uint64_t *)field);
-    } else if (o->type == OPTION_TEXT && !*(const char *const *)field) {
-        json_null(w);
     } else if (o->type == OPTION_LIST) {
         const struct option_list *list = (const struct option_list *)field;
         json_open(w, '[');
