@@ -1,0 +1,18 @@
+#!/usr/bin/env python3
+"""The case folders, one per line; with names given, whether the build knows them all.
+
+    list_cases.py            for meson, when it configures
+    list_cases.py NAME...    as a test: a folder added since then must not be forgotten silently
+"""
+import os
+import sys
+
+here = os.path.dirname(os.path.abspath(__file__))
+cases = sorted(name for name in os.listdir(here) if os.path.exists(os.path.join(here, name, "cmd")))
+if len(sys.argv) == 1:
+    print("\n".join(cases))
+    sys.exit(0)
+unknown = sorted(set(cases) ^ set(sys.argv[1:]))
+if unknown:
+    print(f"the build was configured with other cases: {', '.join(unknown)}; run meson setup --reconfigure")
+sys.exit(1 if unknown else 0)

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Wrong use, row by row: a bad command line or a bad file, and the one line it earns.
+
+    wrong_use.py INFEROM
+
+Each row is run in a folder of its own that holds FILES. It must end with its
+exit status, say exactly its line on standard error and nothing on standard
+output, and leave the folder as it was.
+"""
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+
+inferom = os.path.abspath(sys.argv[1])
+
+FILES = {
+    "ok.folded": b"main;decode 3\n",
+    "empty": b"",
+    "no-count.folded": b"main;decode 3\nmain;decode\n",
+    "binary": bytes(range(256)) * 4,
+    "unknown-key.json": b'{\n  "report": {\n    "tpo": 50\n  }\n}\n',
+    "unknown-verb.json": b'{"reprot": {"top": 50}}\n',
+    "wrong-type.json": b'{"report": {\n"top": "many"}}\n',
+    "too-large.json": b'{"report": {"top": 99999999999}}\n',
+    "bad-choice.json": b'{"report": {"sort": "slef"}}\n',
+    "twice.json": b'{"color": "never",\n "color": "auto"}\n',
+    "cut.json": b'{"report": {\n"top": 5',
+    "more.json": b'{"color": "never"}\n{}\n',
+    "list.json": b'["report"]\n',
+    "not-a-list.json": b'{"report": {"include": [1]}}\n',
+    "escape\x1b[31m": b"main;decode\n",
+}
+
+USAGE, NOT_FOUND, DENIED, UNSUPPORTED, MALFORMED = 2, 3, 4, 5, 6
+
+#    command line                        status      what it says on standard error
+ROWS = [
+    # No verb, or none we know.
+    ("",                                 USAGE,      "inferom: which verb? ('inferom help' lists them)"),
+    ("reprot ok.folded",                 USAGE,      "inferom: no verb 'reprot' (did you mean 'report'?)"),
+    ("frobnicate",                       USAGE,      "inferom: no verb 'frobnicate' ('inferom help' lists them)"),
+    ("REPORT ok.folded",                 USAGE,      "inferom: no verb 'REPORT' ('inferom help' lists them)"),
+    ("help reprot",                      USAGE,      "inferom help: no verb 'reprot' (did you mean 'report'?)"),
+    ("help report formats",              USAGE,      "inferom help: one word too many: 'formats'"),
+    ("config reprot",                    USAGE,      "inferom config: no verb 'reprot' (did you mean 'report'?)"),
+    ("--verbose",                        USAGE,      "inferom: --verbose goes with --version"),
+    ("--top 5 report ok.folded",         USAGE,      "inferom: unknown option '--top' (did you mean '--log'?)"),
+
+    # Options that are not there, or not like that.
+    ("report --tpo 5 ok.folded",         USAGE,      "inferom report: unknown option '--tpo' (did you mean '--top'?)"),
+    ("report --json=maybe ok.folded",    USAGE,      "inferom report: --json: 'maybe' is not true or false"),
+    ("report --no-json=1 ok.folded",     USAGE,      "inferom report: --no-json takes no value"),
+    ("report --no-top ok.folded",        USAGE,      "inferom report: unknown option '--no-top'"),
+    ("report -q ok.folded",              USAGE,      "inferom report: unknown option '-q'"),
+    ("report --inclu x ok.folded",       USAGE,      "inferom report: unknown option '--inclu' (did you mean '--include'?)"),
+    ("config --explian",                 USAGE,      "inferom config: unknown option '--explian' (did you mean '--explain'?)"),
+    ("config report --tpo 5",            USAGE,      "inferom config: unknown option '--tpo' (did you mean '--top'?)"),
+
+    # Values.
+    ("report ok.folded --top",           USAGE,      "inferom report: --top needs N"),
+    ("report ok.folded -n",              USAGE,      "inferom report: -n needs N"),
+    ("report --top 5x ok.folded",        USAGE,      "inferom report: --top: '5x' is not a whole number"),
+    ("report --top -5 ok.folded",        USAGE,      "inferom report: --top: '-5' is not a whole number"),
+    ("report -n5x ok.folded",            USAGE,      "inferom report: -n: '5x' is not a whole number"),
+    ("report --top= ok.folded",          USAGE,      "inferom report: --top: '' is not a whole number"),
+    ("report --width 5 ok.folded",       USAGE,      "inferom report: --width: 5 is outside 20..10000"),
+    ("report --sort slef ok.folded",     USAGE,      "inferom report: --sort: 'slef' is not one of self, total, name (did you mean 'self'?)"),
+    ("report --from soon ok.folded",     USAGE,      "inferom report: --from: 'soon' is not a time such as 10ms or 1.5s"),
+    ("--log loud formats",               USAGE,      "inferom: --log: 'loud' is not one of error, warn, info, debug"),
+    ("formats --color sometimes",        USAGE,      "inferom formats: --color: 'sometimes' is not one of auto, always, never"),
+    ("help --completion tcsh",           USAGE,      "inferom help: --completion: 'tcsh' is not one of none, bash, zsh, fish (did you mean 'bash'?)"),
+    ("INFEROM_REPORT_TOP=x report ok.folded", USAGE, "inferom report: INFEROM_REPORT_TOP: 'x' is not a whole number"),
+    ("INFEROM_COLOR=x formats",          USAGE,      "inferom: INFEROM_COLOR: 'x' is not one of auto, always, never"),
+
+    # Words.
+    ("convert",                          USAGE,      "inferom convert: IN is missing (usage: inferom convert [options] IN)"),
+    ("convert ok.folded b",              USAGE,      "inferom convert: one word too many: 'b' (usage: inferom convert [options] IN)"),
+    ("formats now",                      USAGE,      "inferom formats: one word too many: 'now' (usage: inferom formats [options])"),
+
+    # Formats and files.
+    ("convert ok.folded --to foldde",    NOT_FOUND,  "inferom convert: --to: no format 'foldde' (did you mean 'folded'?)"),
+    ("convert nothing.folded --to folded", NOT_FOUND, "inferom convert: nothing.folded: No such file or directory"),
+    ("convert . --to folded",            USAGE,      "inferom convert: .: this is a directory, not a file"),
+    ("convert ok.folded -o no/where.folded", NOT_FOUND, "inferom convert: creating no/where.folded: No such file or directory"),
+    ("convert ok.folded --to folded -o .", USAGE,    "inferom convert: .: this is a directory, not a file"),
+    ("convert empty -o out.folded",      MALFORMED,  "inferom convert: empty: empty: there is no profile in it"),
+    ("convert binary -o out.folded",     MALFORMED,  "inferom convert: binary: not a profile in any format this program reads ('inferom formats' lists them)"),
+    ("convert no-count.folded -o out.folded", MALFORMED, "inferom convert: no-count.folded: line 2: no count after the stack"),
+    ("convert $'escape\\x1b[31m' -o out.folded", MALFORMED, "inferom convert: escape\\x1b[31m: line 1: no count after the stack"),
+
+    # Settings files.
+    ("--config nothing.json formats",    NOT_FOUND,  "inferom: nothing.json: No such file or directory"),
+    ("INFEROM_CONFIG=nothing.json formats", NOT_FOUND, "inferom: nothing.json: No such file or directory"),
+    ("formats --config .",               USAGE,      "inferom: .: this is a directory, not a file"),
+    ("formats --config unknown-key.json", USAGE,     "inferom: unknown-key.json: line 3: no setting 'report.tpo' (did you mean 'report.top'?)"),
+    ("formats --config unknown-verb.json", USAGE,    "inferom: unknown-verb.json: line 1: no setting 'reprot' (did you mean 'report'?)"),
+    ("formats --config wrong-type.json", USAGE,      "inferom: wrong-type.json: line 2: report.top: a number is needed, not a text"),
+    ("formats --config too-large.json",  USAGE,      "inferom: too-large.json: line 1: report.top: 99999999999 is outside 0..1000000000"),
+    ("formats --config bad-choice.json", USAGE,      "inferom: bad-choice.json: line 1: report.sort: 'slef' is not one of self, total, name (did you mean 'self'?)"),
+    ("formats --config twice.json",      USAGE,      "inferom: twice.json: line 2: 'color' again; it is already in line 1"),
+    ("formats --config not-a-list.json", USAGE,      "inferom: not-a-list.json: line 1: report.include: a list of texts is needed, not a number"),
+    ("formats --config cut.json",        MALFORMED,  "inferom: cut.json: line 2: expected ',' or '}', found the end of the input"),
+    ("formats --config more.json",       MALFORMED,  "inferom: more.json: line 2: expected nothing more, found '{'"),
+    ("formats --config list.json",       MALFORMED,  "inferom: list.json: line 1: expected an object, found an array"),
+    ("formats --config binary",          MALFORMED,  "inferom: binary: line 1: expected a value, found byte 0x00"),
+]
+
+
+def lay_out(folder):
+    for name, content in FILES.items():
+        with open(os.path.join(folder, name), "wb") as f:
+            f.write(content)
+
+
+def contents(folder):
+    found = {}
+    for at, folders, names in os.walk(folder):
+        for name in names + folders:
+            path = os.path.join(at, name)
+            found[path] = open(path, "rb").read() if os.path.isfile(path) else None
+    return found
+
+
+def run(line):
+    """Variables may stand in front; $'...' is for the bytes that are hard to write."""
+    settings, _, rest = line.partition(" ") if "=" in line.split(" ")[0] and line[0] != "-" else ("", "", line)
+    env = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": "/nonexistent"}
+    env.update([settings.split("=", 1)] if settings else [])
+    for name in os.environ:
+        if name.endswith("SAN_OPTIONS"):
+            env[name] = os.environ[name]
+    command = f"exec {shlex.quote(inferom)} {rest}"
+    with tempfile.TemporaryDirectory() as folder:
+        lay_out(folder)
+        before = contents(folder)
+        done = subprocess.run(["bash", "--norc", "-c", command], cwd=folder, env=env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return done, before == contents(folder)
+
+
+def faults(line, status, says):
+    done, is_untouched = run(line)
+    err = done.stderr.decode(errors="backslashreplace")
+    if done.returncode != status:
+        yield f"ended with {done.returncode}, not {status}: {err}"
+    if done.stdout:
+        yield f"wrote to standard output: {done.stdout[:200]!r}"
+    if err.count("\n") != 1 or not err.endswith("\n"):
+        yield f"said {err.count(chr(10))} lines: {err!r}"
+    if any(ord(c) < 32 for c in err[:-1]):
+        yield f"let control characters through: {err!r}"
+    if err.rstrip("\n") != says:
+        yield f"said   {err.rstrip()!r}\n    should {says!r}"
+    if not is_untouched:
+        yield "left something behind"
+
+
+def main():
+    failed = 0
+    for line, status, says in ROWS:
+        found = list(faults(line, status, says))
+        failed += bool(found)
+        for fault in found:
+            print(f"inferom {line}\n    {fault}")
+    print(f"{len(ROWS)} rows, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+main()
