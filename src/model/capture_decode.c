@@ -1,0 +1,545 @@
+#include "model/capture_decode.h"
+#include "base/mem.h"
+#include "model/packing.h"
+
+#define SETS_MOST 4096
+#define DECIMALS_MOST 18
+
+void decoder_init(struct decoder *d, struct builder *into) { *d = (struct decoder){.into = into}; }
+
+void decoder_done(struct decoder *d)
+{
+    struct ids *all[] = {&d->strings, &d->mappings, &d->functions, &d->frames, &d->stacks,
+                         &d->processes, &d->threads, &d->labels, &d->contexts, &d->spans};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ids_done(all[i]);
+    free(d->sets);
+    free(d->words);
+}
+
+/*
+ * Looking up. What was lost gets a stand-in of its own, so that two different
+ * lost things do not become one.
+ */
+static str_id lost_text(struct decoder *d, const char *what, uint32_t file_id)
+{
+    char text[48];
+    int n = snprintf(text, sizeof text, "[lost %s %u]", what, file_id);
+    return builder_string(d->into, (struct view){text, (size_t)n});
+}
+
+/* A stand-in is remembered by nobody: the same id gives the same text, and the builder knows that one. */
+static bool is_lost(struct decoder *d, uint32_t id)
+{
+    d->stand_ins += id == IDS_LOST;
+    return id == IDS_LOST;
+}
+
+static str_id string_of(struct decoder *d, uint32_t file_id)
+{
+    uint32_t id = ids_look(&d->strings, file_id);
+    return is_lost(d, id) ? lost_text(d, "name", file_id) : (str_id){id};
+}
+
+static mapping_id mapping_of(struct decoder *d, uint32_t file_id)
+{
+    uint32_t id = ids_look(&d->mappings, file_id);
+    if (!is_lost(d, id))
+        return (mapping_id){id};
+    return builder_mapping(d->into, (struct mapping){.path = lost_text(d, "module", file_id)});
+}
+
+static func_id function_of(struct decoder *d, uint32_t file_id)
+{
+    uint32_t id = ids_look(&d->functions, file_id);
+    if (!is_lost(d, id))
+        return (func_id){id};
+    return builder_function(d->into, (struct function){.name = lost_text(d, "function", file_id)});
+}
+
+static frame_id frame_of(struct decoder *d, uint32_t file_id)
+{
+    uint32_t id = ids_look(&d->frames, file_id);
+    if (!is_lost(d, id))
+        return (frame_id){id};
+    struct function f = {.name = lost_text(d, "frame", file_id)};
+    return builder_frame(d->into, (struct frame){.function = builder_function(d->into, f)});
+}
+
+static stack_id caller_of(struct decoder *d, uint32_t file_id)
+{
+    uint32_t id = ids_look(&d->stacks, file_id);
+    if (!is_lost(d, id))
+        return (stack_id){id};
+    return builder_push(d->into, STACK_ROOT, builder_frame_named(d->into, VIEW("[lost callers]")));
+}
+
+/* No process has a negative number, so these stay apart from all real ones. */
+static int32_t lost_number(uint32_t file_id) { return -(int32_t)(file_id & INT32_MAX); }
+
+static process_id process_of(struct decoder *d, uint32_t file_id)
+{
+    uint32_t id = ids_look(&d->processes, file_id);
+    return is_lost(d, id) ? builder_process(d->into, lost_number(file_id), 0) : (process_id){id};
+}
+
+static thread_id thread_of(struct decoder *d, uint32_t file_id)
+{
+    uint32_t id = ids_look(&d->threads, file_id);
+    return is_lost(d, id) ? builder_thread(d->into, PROCESS_NONE, lost_number(file_id)) : (thread_id){id};
+}
+
+static labels_id labels_of(struct decoder *d, uint32_t file_id)
+{
+    uint32_t id = ids_look(&d->labels, file_id);
+    if (!is_lost(d, id))
+        return (labels_id){id};
+    struct label l = {.key = builder_string(d->into, VIEW("lost")), .text = lost_text(d, "labels", file_id)};
+    return builder_labels(d->into, &l, 1);
+}
+
+static span_id span_of(struct decoder *d, uint32_t file_id)
+{
+    uint32_t id = ids_look(&d->spans, file_id);
+    d->lost_links += id == IDS_LOST;
+    return (span_id){id == IDS_LOST ? 0 : id};
+}
+
+/* Rows of the named tables: each function reads one row and returns its id in the builder. */
+
+static uint32_t string_row(struct decoder *d, struct cursor *c, uint32_t file_id)
+{
+    (void)file_id;
+    return builder_string(d->into, cursor_text(c)).i;
+}
+
+static uint32_t mapping_row(struct decoder *d, struct cursor *c, uint32_t file_id)
+{
+    (void)file_id;
+    uint32_t path = cursor_u32(c), build_id = cursor_u32(c);
+    struct mapping m = {.start = cursor_varint(c)};
+    m.limit = cursor_varint(c);
+    m.offset = cursor_varint(c);
+    m.path = string_of(d, path);
+    m.build_id = string_of(d, build_id);
+    return builder_mapping(d->into, m).i;
+}
+
+static uint32_t function_row(struct decoder *d, struct cursor *c, uint32_t file_id)
+{
+    (void)file_id;
+    uint32_t name = cursor_u32(c), file = cursor_u32(c), line = cursor_u32(c), mapping = cursor_u32(c);
+    struct function f = {.name = string_of(d, name), .file = string_of(d, file), .line = line,
+                         .mapping = mapping_of(d, mapping)};
+    return builder_function(d->into, f).i;
+}
+
+static uint32_t frame_row(struct decoder *d, struct cursor *c, uint32_t file_id)
+{
+    (void)file_id;
+    uint32_t function = cursor_u32(c);
+    struct frame f = {.line = cursor_u32(c)};
+    f.address = cursor_varint(c);
+    uint64_t kind = cursor_varint(c);
+    f.kind = kind < FRAME_KIND_COUNT ? (enum frame_kind)kind : FRAME_NATIVE;
+    f.function = function_of(d, function);
+    return builder_frame(d->into, f).i;
+}
+
+static uint32_t stack_row(struct decoder *d, struct cursor *c, uint32_t file_id)
+{
+    uint32_t back = cursor_u32(c), frame = cursor_u32(c);
+    if (!back || back > file_id)
+        return (uint32_t)cursor_fail(c);
+    stack_id caller = caller_of(d, file_id - back);
+    return builder_push(d->into, caller, frame_of(d, frame)).i;
+}
+
+static uint32_t labels_row(struct decoder *d, struct cursor *c, uint32_t file_id)
+{
+    (void)file_id;
+    size_t n = cursor_count(c, 4);
+    own(free) struct label *labels = mem_new(n * sizeof *labels);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t key = cursor_u32(c), text = cursor_u32(c);
+        labels[i].number = cursor_signed(c);
+        labels[i].unit = string_of(d, cursor_u32(c));
+        labels[i].key = string_of(d, key);
+        labels[i].text = string_of(d, text);
+    }
+    return c->bad ? 0 : builder_labels(d->into, labels, n).i;
+}
+
+static uint32_t context_row(struct decoder *d, struct cursor *c, uint32_t file_id)
+{
+    (void)file_id;
+    uint32_t thread = cursor_u32(c), labels = cursor_u32(c);
+    thread_id t = thread_of(d, thread);
+    return builder_context(d->into, t, labels_of(d, labels)).i;
+}
+
+/* Processes and threads come again when they get another name; the later name counts. */
+
+static uint32_t process_row(struct decoder *d, struct cursor *c, uint32_t file_id)
+{
+    int32_t pid = cursor_i32(c);
+    uint64_t start_ns = cursor_varint(c);
+    uint32_t name = cursor_u32(c), known = ids_look(&d->processes, file_id);
+    if (c->bad)
+        return 0;
+    process_id id = known == IDS_LOST ? builder_process(d->into, pid, start_ns) : (process_id){known};
+    builder_name_process(d->into, id, profile_string(builder_view(d->into), string_of(d, name)));
+    return id.i;
+}
+
+static uint32_t thread_row(struct decoder *d, struct cursor *c, uint32_t file_id)
+{
+    uint32_t process = cursor_u32(c);
+    int32_t tid = cursor_i32(c);
+    uint32_t name = cursor_u32(c), known = ids_look(&d->threads, file_id);
+    if (c->bad)
+        return 0;
+    thread_id id = known == IDS_LOST ? builder_thread(d->into, process_of(d, process), tid) : (thread_id){known};
+    builder_name_thread(d->into, id, profile_string(builder_view(d->into), string_of(d, name)));
+    return id.i;
+}
+
+typedef uint32_t (*row_reader)(struct decoder *d, struct cursor *c, uint32_t file_id);
+
+static bool decode_rows(struct decoder *d, struct cursor *c, struct ids *ids, row_reader row, bool may_repeat, size_t *out_rows)
+{
+    uint32_t first = cursor_u32(c);
+    size_t n = cursor_count(c, 1);
+    if (!first || n > CHUNK_ROWS_MOST || first > UINT32_MAX - 1 - n || (first < ids_end(ids) && !may_repeat))
+        return false;
+    *out_rows = n;
+    for (uint32_t i = first; i < first + n; i++) {
+        uint32_t id = row(d, c, i);
+        if (c->bad)
+            return false;
+        if (i >= ids_end(ids))
+            ids_add(ids, i, id);
+    }
+    return true;
+}
+
+/* Samples. */
+
+static enum unit unit_from(uint64_t n) { return n < UNIT_KIND_COUNT ? (enum unit)n : UNIT_OTHER; }
+
+static bool remember_set(struct decoder *d, uint32_t number, set_id id)
+{
+    for (size_t i = 0; i < d->n_sets; i++)
+        if (d->sets[i].number == number) {
+            d->sets[i].id = id;
+            return true;
+        }
+    if (d->n_sets == SETS_MOST)
+        return false;
+    GROW(d->sets, d->cap_sets, d->n_sets + 1);
+    d->sets[d->n_sets++] = (struct known_set){number, id};
+    return true;
+}
+
+struct set_head {
+    set_id id;
+    size_t n_measures;
+    int64_t factors[MEASURES_MOST]; /* the builder may keep more decimals than the file */
+};
+
+static int64_t power_of_ten(unsigned n)
+{
+    int64_t v = 1;
+    for (; n; n--)
+        v *= 10;
+    return v;
+}
+
+static bool read_set(struct decoder *d, struct cursor *c, struct set_head *out)
+{
+    struct measure_spec specs[MEASURES_MOST];
+    uint32_t number = cursor_u32(c);
+    struct view name = cursor_text(c);
+    size_t n = cursor_count(c, 4);
+    if (!n || n > MEASURES_MOST)
+        return false;
+    for (size_t m = 0; m < n; m++) {
+        specs[m].name = cursor_text(c);
+        specs[m].unit = unit_from(cursor_varint(c));
+        specs[m].unit_name = cursor_text(c);
+        specs[m].decimals = cursor_u32(c);
+        if (specs[m].decimals > DECIMALS_MOST)
+            return false;
+    }
+    uint32_t shown = cursor_u32(c);
+    int64_t period = cursor_signed(c);
+    if (c->bad || shown >= n)
+        return false;
+    out->id = builder_set(d->into, name, specs, n);
+    out->n_measures = n;
+    builder_show(d->into, out->id, shown, period);
+    const struct sample_set *set = profile_set(builder_view(d->into), out->id);
+    for (size_t m = 0; m < n; m++)
+        out->factors[m] = power_of_ten(set->measures[m].decimals - specs[m].decimals);
+    return remember_set(d, number, out->id);
+}
+
+struct sample_columns {
+    size_t n;
+    uint64_t *time_ns, *contexts, *stacks, *values[MEASURES_MOST]; /* all in the decoder's words */
+    bool has_times, has_contexts;
+};
+
+static void read_steps(struct cursor *c, uint64_t *into, size_t n)
+{
+    uint64_t last = 0;
+    for (size_t i = 0; i < n; i++)
+        into[i] = last += (uint64_t)cursor_signed(c);
+}
+
+static bool read_columns(struct decoder *d, struct cursor *c, size_t n_measures, struct sample_columns *out)
+{
+    size_t n = out->n = cursor_count(c, 1);
+    uint64_t flags = cursor_varint(c);
+    if (n > CHUNK_ROWS_MOST || flags > 3)
+        return false;
+    out->has_times = flags & 1;
+    out->has_contexts = flags & 2;
+    GROW(d->words, d->cap_words, n * (3 + n_measures) + 1);
+    out->time_ns = d->words;
+    out->contexts = out->time_ns + n;
+    out->stacks = out->contexts + n;
+    if (out->has_times)
+        read_steps(c, out->time_ns, n);
+    for (size_t i = 0; out->has_contexts && i < n; i++)
+        out->contexts[i] = cursor_u32(c);
+    for (size_t i = 0; i < n; i++)
+        out->stacks[i] = cursor_u32(c);
+    for (size_t m = 0; m < n_measures; m++) {
+        out->values[m] = out->stacks + n * (m + 1);
+        for (size_t i = 0; i < n; i++)
+            out->values[m][i] = (uint64_t)cursor_signed(c);
+    }
+    return !c->bad;
+}
+
+static bool scaled(const struct set_head *set, const struct sample_columns *s, size_t i, int64_t out[MEASURES_MOST])
+{
+    for (size_t m = 0; m < set->n_measures; m++)
+        if (__builtin_mul_overflow((int64_t)s->values[m][i], set->factors[m], &out[m]))
+            return false;
+    return true;
+}
+
+static bool decode_samples(struct decoder *d, struct cursor *c, size_t *out_rows)
+{
+    struct set_head set;
+    struct sample_columns s;
+    if (!read_set(d, c, &set) || !read_columns(d, c, set.n_measures, &s))
+        return false;
+    uint64_t no_stack = 0, no_context = 0, too_large = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        int64_t values[MEASURES_MOST];
+        uint32_t stack = ids_look(&d->stacks, (uint32_t)s.stacks[i]);
+        uint32_t context = s.has_contexts ? ids_look(&d->contexts, (uint32_t)s.contexts[i]) : 0;
+        if (stack == IDS_LOST)
+            no_stack++;
+        else if (context == IDS_LOST)
+            no_context++;
+        else if (!scaled(&set, &s, i, values))
+            too_large++;
+        else
+            builder_sample(d->into, set.id, s.has_times ? s.time_ns[i] : TIME_NONE, (context_id){context},
+                           (stack_id){stack}, values);
+    }
+    builder_lost(d->into, set.id, VIEW("their stacks were in a damaged part of the file"), no_stack);
+    builder_lost(d->into, set.id, VIEW("their threads were in a damaged part of the file"), no_context);
+    builder_lost(d->into, set.id, VIEW("their values are too large"), too_large);
+    d->lost_samples += no_stack + no_context + too_large;
+    *out_rows = s.n;
+    return true;
+}
+
+/* Spans and series. */
+
+static uint32_t span_row(struct decoder *d, struct cursor *c, uint32_t file_id, uint64_t *start_ns)
+{
+    struct span s = {.start_ns = *start_ns += (uint64_t)cursor_signed(c)};
+    s.length_ns = cursor_varint(c) - 1;
+    uint32_t thread = cursor_u32(c), name = cursor_u32(c), labels = cursor_u32(c);
+    uint32_t parent_back = cursor_u32(c), link_back = cursor_u32(c);
+    uint64_t kind = cursor_varint(c);
+    if (c->bad || parent_back >= file_id || link_back >= file_id)
+        return (uint32_t)cursor_fail(c);
+    s.kind = kind < SPAN_KIND_COUNT ? (enum span_kind)kind : SPAN_OTHER;
+    s.thread = thread_of(d, thread);
+    s.name = string_of(d, name);
+    s.labels = labels_of(d, labels);
+    s.parent = parent_back ? span_of(d, file_id - parent_back) : (span_id){0};
+    s.link = link_back ? span_of(d, file_id - link_back) : (span_id){0};
+    return builder_span(d->into, s).i;
+}
+
+static bool decode_spans(struct decoder *d, struct cursor *c, size_t *out_rows)
+{
+    uint32_t first = cursor_u32(c);
+    size_t n = cursor_count(c, 8);
+    if (n > CHUNK_ROWS_MOST || first < ids_end(&d->spans) || first > UINT32_MAX - 1 - n)
+        return false;
+    uint64_t start_ns = 0;
+    for (uint32_t i = first; i < first + n; i++) {
+        uint32_t id = span_row(d, c, i, &start_ns);
+        if (c->bad)
+            return false;
+        ids_add(&d->spans, i, id);
+    }
+    *out_rows = n;
+    return true;
+}
+
+static bool decode_span_ends(struct decoder *d, struct cursor *c, size_t *out_rows)
+{
+    size_t n = cursor_count(c, 2);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t file_id = cursor_u32(c);
+        uint64_t length_ns = cursor_varint(c) - 1;
+        if (c->bad)
+            return false;
+        builder_span_length(d->into, span_of(d, file_id), length_ns);
+    }
+    *out_rows = n;
+    return !c->bad;
+}
+
+static double double_from(uint64_t bits)
+{
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+static bool decode_readings(struct decoder *d, struct cursor *c, size_t *out_rows)
+{
+    struct view name = cursor_text(c);
+    enum unit unit = unit_from(cursor_varint(c));
+    struct view unit_name = cursor_text(c);
+    uint32_t labels = cursor_u32(c);
+    size_t n = cursor_count(c, 9);
+    if (c->bad || n > CHUNK_ROWS_MOST)
+        return false;
+    GROW(d->words, d->cap_words, n + 1);
+    read_steps(c, d->words, n);
+    if (c->bad || cursor_left(c) < 8 * n)
+        return false;
+    series_id id = builder_series(d->into, name, unit, unit_name, labels_of(d, labels));
+    for (size_t i = 0; i < n; i++)
+        builder_reading(d->into, id, d->words[i], double_from(cursor_fixed(c, 8)));
+    *out_rows = n;
+    return true;
+}
+
+/* About the run. */
+
+static bool decode_facts(struct decoder *d, struct cursor *c, size_t *out_rows)
+{
+    size_t n = *out_rows = cursor_count(c, 2);
+    for (size_t i = 0; i < n; i++) {
+        struct view key = cursor_text(c), value = cursor_text(c);
+        if (c->bad)
+            return false;
+        builder_fact(d->into, key, value);
+    }
+    return !c->bad;
+}
+
+static void lost_elsewhere(struct decoder *d, struct view reason, uint64_t count)
+{
+    own(buf) struct buf text;
+    buf_init(&text, 400);
+    buf_printf(&text, "%llu samples of a set that is lost itself were not recorded: %.*s", (unsigned long long)count,
+               (int)(reason.n < 200 ? reason.n : 200), reason.at);
+    builder_damage(d->into, buf_view(&text));
+}
+
+static bool decode_losses(struct decoder *d, struct cursor *c, size_t *out_rows)
+{
+    size_t n = *out_rows = cursor_count(c, 3);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t number = cursor_u32(c);
+        struct view reason = cursor_text(c);
+        uint64_t count = cursor_varint(c);
+        if (c->bad)
+            return false;
+        size_t s = 0;
+        while (s < d->n_sets && d->sets[s].number != number)
+            s++;
+        if (s < d->n_sets)
+            builder_lost(d->into, d->sets[s].id, reason, count);
+        else
+            lost_elsewhere(d, reason, count);
+    }
+    return !c->bad;
+}
+
+static bool decode_notes(struct decoder *d, struct cursor *c, size_t *out_rows)
+{
+    size_t n = *out_rows = cursor_count(c, 1);
+    for (size_t i = 0; i < n; i++) {
+        struct view sentence = cursor_text(c);
+        if (c->bad)
+            return false;
+        builder_damage(d->into, sentence);
+    }
+    return !c->bad;
+}
+
+static bool decode_clock(struct decoder *d, struct cursor *c, size_t *out_rows)
+{
+    uint64_t start_ns = cursor_varint(c) - 1, end_ns = cursor_varint(c) - 1;
+    uint64_t has_offset = cursor_varint(c);
+    int64_t offset_ns = cursor_signed(c);
+    if (c->bad)
+        return false;
+    if (has_offset)
+        builder_clock(d->into, start_ns, end_ns, offset_ns);
+    *out_rows = 1;
+    return true;
+}
+
+/* A table of named rows, or something with a shape of its own. */
+static const struct {
+    row_reader row;
+    size_t ids; /* where in the decoder */
+    bool may_repeat;
+    bool (*whole)(struct decoder *d, struct cursor *c, size_t *out_rows);
+} decoders[CHUNK_TYPE_COUNT] = {
+    [CHUNK_STRINGS]   = {string_row,   offsetof(struct decoder, strings)},
+    [CHUNK_MAPPINGS]  = {mapping_row,  offsetof(struct decoder, mappings)},
+    [CHUNK_FUNCTIONS] = {function_row, offsetof(struct decoder, functions)},
+    [CHUNK_FRAMES]    = {frame_row,    offsetof(struct decoder, frames)},
+    [CHUNK_STACKS]    = {stack_row,    offsetof(struct decoder, stacks)},
+    [CHUNK_PROCESSES] = {process_row,  offsetof(struct decoder, processes), .may_repeat = true},
+    [CHUNK_THREADS]   = {thread_row,   offsetof(struct decoder, threads), .may_repeat = true},
+    [CHUNK_LABELS]    = {labels_row,   offsetof(struct decoder, labels)},
+    [CHUNK_CONTEXTS]  = {context_row,  offsetof(struct decoder, contexts)},
+    [CHUNK_SAMPLES]   = {.whole = decode_samples},
+    [CHUNK_SPANS]     = {.whole = decode_spans},
+    [CHUNK_SPAN_ENDS] = {.whole = decode_span_ends},
+    [CHUNK_READINGS]  = {.whole = decode_readings},
+    [CHUNK_FACTS]     = {.whole = decode_facts},
+    [CHUNK_LOSSES]    = {.whole = decode_losses},
+    [CHUNK_NOTES]     = {.whole = decode_notes},
+    [CHUNK_CLOCK]     = {.whole = decode_clock},
+};
+
+bool decode_chunk(struct decoder *d, const struct chunk *chunk, size_t *out_rows)
+{
+    struct cursor c = cursor_over(chunk->payload);
+    *out_rows = 0;
+    if (decoders[chunk->type].whole)
+        return decoders[chunk->type].whole(d, &c, out_rows);
+    if (!decoders[chunk->type].row)
+        return true; /* the index, and what only a newer version knows */
+    struct ids *ids = (struct ids *)(void *)((char *)d + decoders[chunk->type].ids);
+    return decode_rows(d, &c, ids, decoders[chunk->type].row, decoders[chunk->type].may_repeat, out_rows);
+}

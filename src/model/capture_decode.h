@@ -1,0 +1,36 @@
+/*
+ * capture_decode.h - from the payload of a chunk to rows of a builder
+ *
+ * The inner half of capture_reader.h: it sees chunks that are whole, in order of
+ * their sequence, some perhaps missing. Nothing in a payload is believed: counts
+ * only up to the bytes that are there, ids only when they were seen, enums only
+ * when they are known.
+ */
+#pragma once
+#include "model/builder.h"
+#include "model/capture_ids.h"
+#include "model/chunk.h"
+
+struct decoder {
+    struct builder *into;
+    struct ids strings, mappings, functions, frames, stacks, processes, threads, labels, contexts, spans;
+    struct known_set {
+        uint32_t number; /* in the file */
+        set_id id;
+    } *sets;
+    size_t n_sets, cap_sets;
+
+    uint64_t *words; /* columns of the chunk at hand */
+    size_t cap_words;
+
+    uint64_t stand_ins;    /* names that were lost and have another now */
+    uint64_t lost_samples; /* whose stack or context was lost */
+    uint64_t lost_links;   /* of spans, to spans that were lost */
+};
+
+void decoder_init(struct decoder *d, struct builder *into);
+void decoder_done(struct decoder *d);
+DEFINE_OWN_IN_PLACE(decoder, struct decoder)
+
+/* False: the payload contradicts itself; rows in front of the contradiction may have been taken. */
+bool decode_chunk(struct decoder *d, const struct chunk *c, size_t *out_rows);

@@ -1,0 +1,67 @@
+/*
+ * capture_writer.h - a capture file, written while the recording goes on
+ *
+ * The writer appends to the file; it never goes back. Names are interned in a
+ * builder of its own; samples, spans and readings wait in memory until the next
+ * flush and are then gone from it, so memory grows with the number of different
+ * names and stacks, not with time.
+ *
+ *     own(capture_writer) struct capture_writer *w = NULL;
+ *     if (!capture_open(&w, "run.inferom", now_ns, e))
+ *         return false;
+ *     struct builder *names = capture_names(w);
+ *     set_id cpu = builder_set(names, VIEW("cpu"), &spec, 1);
+ *     while (recording) {
+ *         capture_sample(w, cpu, t, context, builder_stack(names, frames, n), &value);
+ *         if (!capture_tick(w, now_ns, e))
+ *             return false;
+ *     }
+ *     return capture_close(w, e);
+ *
+ * A flush is due when a second has passed or a megabyte is waiting. It writes the
+ * names that are new and then what uses them, so every prefix of the file makes
+ * sense, and ends with write(): from then on a kill -9 of the recorder loses
+ * nothing of it. Against power loss fdatasync() is called at most once a second,
+ * in ticks. Somebody else may read the file meanwhile.
+ *
+ * When writing fails (the disk is full), what was written until then is cut back
+ * to the last whole flush and stays readable; everything after is dropped, and
+ * tick, flush and close say why.
+ *
+ * Owns:     the file, and the names.
+ * Threads:  one at a time. Another writer of the same file is refused.
+ * Fails:    where there is an `e`; the other functions remember the failure.
+ */
+#pragma once
+#include "model/builder.h"
+#include "model/chunk.h"
+
+struct capture_writer;
+
+/* Life. The file is for its owner's eyes (mode 0600); one that is there already is replaced. */
+bool capture_open(struct capture_writer **out, const char *path, uint64_t now_ns, struct err *e) MUST_CHECK;
+bool capture_close(struct capture_writer *w, struct err *e) MUST_CHECK; /* the rest and the footer; then only free */
+void capture_writer_free(struct capture_writer *w); /* NULL is fine; without close the file is unfinished, not lost */
+DEFINE_OWN(capture_writer, struct capture_writer *)
+
+/* Names, threads, sets and series are made here. Samples do not go into this builder. */
+struct builder *capture_names(struct capture_writer *w);
+
+/* Recording: like the functions of builder.h of the same name. A set's decimals stay as they were made. */
+void capture_sample(struct capture_writer *w, set_id set, uint64_t time_ns, context_id context, stack_id stack,
+                    const int64_t *values);
+span_id capture_span(struct capture_writer *w, struct span s);
+void capture_span_length(struct capture_writer *w, span_id id, uint64_t length_ns);
+void capture_reading(struct capture_writer *w, series_id series, uint64_t time_ns, double value);
+void capture_fact(struct capture_writer *w, struct view key, struct view value);
+void capture_lost(struct capture_writer *w, set_id set, struct view reason, uint64_t count);
+void capture_clock(struct capture_writer *w, uint64_t start_ns, uint64_t end_ns, int64_t wall_offset_ns);
+
+/* Call it a few times a second, and after every batch. */
+bool capture_tick(struct capture_writer *w, uint64_t now_ns, struct err *e) MUST_CHECK;
+bool capture_flush(struct capture_writer *w, struct err *e) MUST_CHECK;
+
+uint64_t capture_written_bytes(const struct capture_writer *w); /* by flushes that succeeded */
+
+/* A finished profile as a capture file. The same profile gives the same bytes. */
+bool capture_write_profile(const struct profile *p, enum chunk_packing packing, struct sink *out, struct err *e) MUST_CHECK;
