@@ -14,6 +14,7 @@ void decoder_done(struct decoder *d)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ids_done(all[i]);
     free(d->sets);
+    free(d->kin);
     free(d->words);
 }
 
@@ -96,13 +97,6 @@ static labels_id labels_of(struct decoder *d, uint32_t file_id)
         return (labels_id){id};
     struct label l = {.key = builder_string(d->into, VIEW("lost")), .text = lost_text(d, "labels", file_id)};
     return builder_labels(d->into, &l, 1);
-}
-
-static span_id span_of(struct decoder *d, uint32_t file_id)
-{
-    uint32_t id = ids_look(&d->spans, file_id);
-    d->lost_links += id == IDS_LOST;
-    return (span_id){id == IDS_LOST ? 0 : id};
 }
 
 /* Rows of the named tables: each function reads one row and returns its id in the builder. */
@@ -362,22 +356,54 @@ static bool decode_samples(struct decoder *d, struct cursor *c, size_t *out_rows
 
 /* Spans and series. */
 
+static span_id span_of(const struct decoder *d, uint32_t file_id)
+{
+    uint32_t id = ids_look(&d->spans, file_id);
+    return (span_id){id == IDS_LOST ? 0 : id};
+}
+
+/* Relatives may come later in the file, so kinship is settled at the end. */
+static void remember_kin(struct decoder *d, span_id span, uint32_t parent, uint32_t link)
+{
+    GROW(d->kin, d->cap_kin, d->n_kin + 1);
+    d->kin[d->n_kin++] = (struct kinship){span, parent, link};
+}
+
+void decode_end(struct decoder *d)
+{
+    for (size_t i = 0; i < d->n_kin; i++) {
+        const struct kinship *k = &d->kin[i];
+        span_id parent = span_of(d, k->parent), link = span_of(d, k->link);
+        d->lost_links += (k->parent && !parent.i ? 1u : 0u) + (k->link && !link.i ? 1u : 0u);
+        builder_span_relate(d->into, k->span, parent, link);
+    }
+}
+
+static uint32_t relative(struct cursor *c, uint32_t file_id)
+{
+    int64_t back = cursor_signed(c);
+    if (back >= (int64_t)file_id || back < (int64_t)file_id - UINT32_MAX)
+        return (uint32_t)cursor_fail(c);
+    return back ? (uint32_t)((int64_t)file_id - back) : 0;
+}
+
 static uint32_t span_row(struct decoder *d, struct cursor *c, uint32_t file_id, uint64_t *start_ns)
 {
     struct span s = {.start_ns = *start_ns += (uint64_t)cursor_signed(c)};
     s.length_ns = cursor_varint(c) - 1;
     uint32_t thread = cursor_u32(c), name = cursor_u32(c), labels = cursor_u32(c);
-    uint32_t parent_back = cursor_u32(c), link_back = cursor_u32(c);
+    uint32_t parent = relative(c, file_id), link = relative(c, file_id);
     uint64_t kind = cursor_varint(c);
-    if (c->bad || parent_back >= file_id || link_back >= file_id)
-        return (uint32_t)cursor_fail(c);
+    if (c->bad)
+        return 0;
     s.kind = kind < SPAN_KIND_COUNT ? (enum span_kind)kind : SPAN_OTHER;
     s.thread = thread_of(d, thread);
     s.name = string_of(d, name);
     s.labels = labels_of(d, labels);
-    s.parent = parent_back ? span_of(d, file_id - parent_back) : (span_id){0};
-    s.link = link_back ? span_of(d, file_id - link_back) : (span_id){0};
-    return builder_span(d->into, s).i;
+    span_id id = builder_span(d->into, s);
+    if (parent || link)
+        remember_kin(d, id, parent, link);
+    return id.i;
 }
 
 static bool decode_spans(struct decoder *d, struct cursor *c, size_t *out_rows)
@@ -397,17 +423,21 @@ static bool decode_spans(struct decoder *d, struct cursor *c, size_t *out_rows)
     return true;
 }
 
-static bool decode_span_ends(struct decoder *d, struct cursor *c, size_t *out_rows)
+static bool decode_span_changes(struct decoder *d, struct cursor *c, size_t *out_rows)
 {
-    size_t n = cursor_count(c, 2);
+    size_t n = *out_rows = cursor_count(c, 3);
     for (size_t i = 0; i < n; i++) {
-        uint32_t file_id = cursor_u32(c);
-        uint64_t length_ns = cursor_varint(c) - 1;
+        span_id span = span_of(d, cursor_u32(c)); /* 0 when it was lost itself */
+        bool is_length = cursor_varint(c) == 1;
+        uint64_t length_ns = is_length ? cursor_varint(c) - 1 : 0;
+        uint32_t parent = is_length ? 0 : cursor_u32(c), link = is_length ? 0 : cursor_u32(c);
         if (c->bad)
             return false;
-        builder_span_length(d->into, span_of(d, file_id), length_ns);
+        if (is_length)
+            builder_span_length(d->into, span, length_ns);
+        else if (span.i)
+            remember_kin(d, span, parent, link);
     }
-    *out_rows = n;
     return !c->bad;
 }
 
@@ -524,7 +554,7 @@ static const struct {
     [CHUNK_CONTEXTS]  = {context_row,  offsetof(struct decoder, contexts)},
     [CHUNK_SAMPLES]   = {.whole = decode_samples},
     [CHUNK_SPANS]     = {.whole = decode_spans},
-    [CHUNK_SPAN_ENDS] = {.whole = decode_span_ends},
+    [CHUNK_SPAN_CHANGES] = {.whole = decode_span_changes},
     [CHUNK_READINGS]  = {.whole = decode_readings},
     [CHUNK_FACTS]     = {.whole = decode_facts},
     [CHUNK_LOSSES]    = {.whole = decode_losses},

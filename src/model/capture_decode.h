@@ -20,6 +20,12 @@ struct decoder {
     } *sets;
     size_t n_sets, cap_sets;
 
+    struct kinship { /* of spans to spans that had not come yet */
+        span_id span;
+        uint32_t parent, link; /* in the file */
+    } *kin;
+    size_t n_kin, cap_kin;
+
     uint64_t *words; /* columns of the chunk at hand */
     size_t cap_words;
 
@@ -34,3 +40,6 @@ DEFINE_OWN_IN_PLACE(decoder, struct decoder)
 
 /* False: the payload contradicts itself; rows in front of the contradiction may have been taken. */
 bool decode_chunk(struct decoder *d, const struct chunk *c, size_t *out_rows);
+
+/* After the last chunk: what referred forward finds its place. */
+void decode_end(struct decoder *d);

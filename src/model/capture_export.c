@@ -1,13 +1,7 @@
 /*
  * A finished profile as a capture file: the same chunks as a recording leaves,
  * in one go.
- *
- * Spans need a thought. In a profile they are in order of time, and a link may
- * point at a span that began later; in the file, as in a builder, a span refers
- * only to spans before it. So spans are written in order of time, except that
- * those a span refers to go first.
  */
-#include "base/mem.h"
 #include "model/capture_tables.h"
 #include "model/capture_writer.h"
 
@@ -16,10 +10,6 @@
 struct export {
     const struct profile *p;
     struct tables *to;
-    uint32_t *file_ids; /* by span id; 0: not written yet */
-    struct span *block; /* spans waiting to be written */
-    size_t n_block;
-    uint32_t next_span;
 };
 
 /* The same profile gives the same file, so the id that ties its chunks together is made of its content. */
@@ -46,54 +36,11 @@ static void write_samples(struct export *x)
     }
 }
 
-static void flush_block(struct export *x)
-{
-    put_spans(x->to, x->next_span - (uint32_t)x->n_block, x->block, x->n_block);
-    x->n_block = 0;
-}
-
-static void write_span(struct export *x, span_id id)
-{
-    struct span s = *profile_span(x->p, id);
-    s.parent.i = x->file_ids[s.parent.i];
-    s.link.i = x->file_ids[s.link.i];
-    x->file_ids[id.i] = x->next_span++;
-    x->block[x->n_block++] = s;
-    if (x->n_block == CHUNK_ROWS_MOST)
-        flush_block(x);
-}
-
-static bool is_written(const struct export *x, span_id id) { return !id.i || x->file_ids[id.i]; }
-
-/* With a list of what is still to do instead of recursion: chains of spans may be as long as they like. */
-static void write_span_after_others(struct export *x, span_id first, span_id *todo)
-{
-    size_t n = 0;
-    todo[n++] = first;
-    while (n) {
-        const struct span *s = profile_span(x->p, todo[n - 1]);
-        if (!is_written(x, s->parent))
-            todo[n++] = s->parent;
-        else if (!is_written(x, s->link))
-            todo[n++] = s->link;
-        else
-            write_span(x, todo[--n]);
-    }
-}
-
 static void write_spans(struct export *x)
 {
     size_t n = profile_spans(x->p);
-    own(free) uint32_t *file_ids = mem_new((n + 1) * sizeof *file_ids);
-    own(free) span_id *todo = mem_new((n + 1) * sizeof *todo);
-    own(free) struct span *block = mem_new((n < CHUNK_ROWS_MOST ? n + 1 : CHUNK_ROWS_MOST) * sizeof *block);
-    x->file_ids = file_ids;
-    x->block = block;
-    x->next_span = 1;
-    for (uint32_t i = 1; i <= n; i++)
-        if (!file_ids[i])
-            write_span_after_others(x, (span_id){i}, todo);
-    flush_block(x);
+    if (n)
+        put_spans(x->to, 1, profile_span(x->p, (span_id){1}), n); /* rows of one table, side by side */
 }
 
 static void write_series(struct export *x)

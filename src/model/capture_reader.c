@@ -154,6 +154,7 @@ static bool read_all(struct capture *c, struct err *e)
         return false;
     if (!c->found && !c->chunks.has_header)
         return err_set(e, ERR_MALFORMED, "nothing in it can be read as a capture file");
+    decode_end(&c->decoder);
     note_ending(c, &chunk);
     note_sums(c);
     return true;

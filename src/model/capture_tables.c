@@ -226,7 +226,8 @@ void put_samples(struct tables *t, const struct profile *p, set_id id, const str
     } while (from < to);
 }
 
-static uint32_t distance(uint32_t from, span_id to) { return to.i ? from - to.i : 0; }
+/* Relatives are close by, before or behind; 0 is nobody, since no span is its own parent. */
+static int64_t distance(uint32_t from, span_id to) { return to.i ? (int64_t)from - to.i : 0; }
 
 void put_spans(struct tables *t, uint32_t first, const struct span *spans, size_t n)
 {
@@ -242,25 +243,35 @@ void put_spans(struct tables *t, uint32_t first, const struct span *spans, size_
             put_varint(&t->payload, s->thread.i);
             put_varint(&t->payload, s->name.i);
             put_varint(&t->payload, s->labels.i);
-            put_varint(&t->payload, distance(id, s->parent));
-            put_varint(&t->payload, distance(id, s->link));
+            put_signed(&t->payload, distance(id, s->parent));
+            put_signed(&t->payload, distance(id, s->link));
             put_varint(&t->payload, s->kind);
         }
         end_rows(t, CHUNK_SPANS, first + (uint32_t)from, rows);
     }
 }
 
-void put_span_ends(struct tables *t, const struct span_end *ends, size_t n)
+static void put_span_change(struct tables *t, const struct span_change *c)
 {
-    for (size_t rows; n; n -= rows, ends += rows) {
+    put_varint(&t->payload, c->span.i);
+    put_varint(&t->payload, c->what);
+    if (c->what == CHANGED_LENGTH) {
+        put_varint(&t->payload, c->length_ns + 1);
+    } else {
+        put_varint(&t->payload, c->parent.i);
+        put_varint(&t->payload, c->link.i);
+    }
+}
+
+void put_span_changes(struct tables *t, const struct span_change *changes, size_t n)
+{
+    for (size_t rows; n; n -= rows, changes += rows) {
         rows = n < CHUNK_ROWS_MOST ? n : CHUNK_ROWS_MOST;
         buf_clear(&t->payload);
         put_varint(&t->payload, rows);
-        for (size_t i = 0; i < rows; i++) {
-            put_varint(&t->payload, ends[i].span.i);
-            put_varint(&t->payload, ends[i].length_ns + 1);
-        }
-        chunk_put(t->to, CHUNK_SPAN_ENDS, rows, buf_view(&t->payload));
+        for (size_t i = 0; i < rows; i++)
+            put_span_change(t, &changes[i]);
+        chunk_put(t->to, CHUNK_SPAN_CHANGES, rows, buf_view(&t->payload));
     }
 }
 

@@ -42,14 +42,17 @@ void put_thread_again(struct tables *t, const struct profile *p, thread_id id);
 void put_samples(struct tables *t, const struct profile *p, set_id id, const struct sample_set *columns,
                  size_t from, size_t to);
 
-/* Spans whose ids in the file are first, first + 1, ...; parents and links are ids in the file. */
+/* Spans whose ids are first, first + 1, ... */
 void put_spans(struct tables *t, uint32_t first, const struct span *spans, size_t n);
 
-struct span_end {
+/* Something about a span that became known after it was written. */
+struct span_change {
     span_id span;
+    enum { CHANGED_LENGTH = 1, CHANGED_RELATION = 2 } what;
     uint64_t length_ns;
+    span_id parent, link;
 };
-void put_span_ends(struct tables *t, const struct span_end *ends, size_t n);
+void put_span_changes(struct tables *t, const struct span_change *changes, size_t n);
 
 void put_readings(struct tables *t, const struct profile *p, const struct series *s,
                   const struct reading *readings, size_t n);

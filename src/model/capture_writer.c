@@ -46,8 +46,8 @@ struct capture_writer {
     struct span *spans; /* ids first_span, first_span + 1, ... */
     size_t n_spans, cap_spans;
     uint32_t first_span;
-    struct span_end *ends; /* of spans that are in the file already */
-    size_t n_ends, cap_ends;
+    struct span_change *changes; /* of spans that are in the file already */
+    size_t n_changes, cap_changes;
     struct text_rows facts, losses;
     str_id *process_names, *thread_names; /* as the file knows them */
     size_t n_processes, cap_processes, n_threads, cap_threads;
@@ -134,7 +134,7 @@ void capture_writer_free(struct capture_writer *w)
     free(w->sets);
     free(w->series);
     free(w->spans);
-    free(w->ends);
+    free(w->changes);
     free(w->process_names);
     free(w->thread_names);
     text_rows_done(&w->facts);
@@ -213,17 +213,33 @@ span_id capture_span(struct capture_writer *w, struct span s)
     return id;
 }
 
+static void change_later(struct capture_writer *w, struct span_change c)
+{
+    GROW(w->changes, w->cap_changes, w->n_changes + 1);
+    w->changes[w->n_changes++] = c;
+    took(w, sizeof c);
+}
+
 void capture_span_length(struct capture_writer *w, span_id id, uint64_t length_ns)
 {
     if (w->failed.kind || !id.i)
         return;
-    if (id.i >= w->first_span) {
+    if (id.i >= w->first_span)
         w->spans[id.i - w->first_span].length_ns = length_ns;
+    else
+        change_later(w, (struct span_change){.span = id, .what = CHANGED_LENGTH, .length_ns = length_ns});
+}
+
+void capture_span_relate(struct capture_writer *w, span_id id, span_id parent, span_id link)
+{
+    if (w->failed.kind || !id.i)
         return;
+    if (id.i >= w->first_span) {
+        w->spans[id.i - w->first_span].parent = parent;
+        w->spans[id.i - w->first_span].link = link;
+    } else {
+        change_later(w, (struct span_change){.span = id, .what = CHANGED_RELATION, .parent = parent, .link = link});
     }
-    GROW(w->ends, w->cap_ends, w->n_ends + 1);
-    w->ends[w->n_ends++] = (struct span_end){id, length_ns};
-    took(w, sizeof *w->ends);
 }
 
 static struct waiting_readings *readings_of(struct capture_writer *w, series_id series)
@@ -327,8 +343,8 @@ static void flush_spans(struct capture_writer *w)
     put_spans(&w->tables, w->first_span, w->spans, w->n_spans);
     w->first_span += (uint32_t)w->n_spans;
     w->n_spans = 0;
-    put_span_ends(&w->tables, w->ends, w->n_ends);
-    w->n_ends = 0;
+    put_span_changes(&w->tables, w->changes, w->n_changes);
+    w->n_changes = 0;
 }
 
 /* Half a chunk at the end would be skipped by every reader; better not to leave one. */

@@ -52,6 +52,7 @@ void capture_sample(struct capture_writer *w, set_id set, uint64_t time_ns, cont
                     const int64_t *values);
 span_id capture_span(struct capture_writer *w, struct span s);
 void capture_span_length(struct capture_writer *w, span_id id, uint64_t length_ns);
+void capture_span_relate(struct capture_writer *w, span_id id, span_id parent, span_id link);
 void capture_reading(struct capture_writer *w, series_id series, uint64_t time_ns, double value);
 void capture_fact(struct capture_writer *w, struct view key, struct view value);
 void capture_lost(struct capture_writer *w, set_id set, struct view reason, uint64_t count);
