@@ -204,7 +204,7 @@ static bool decode_rows(struct decoder *d, struct cursor *c, struct ids *ids, ro
 {
     uint32_t first = cursor_u32(c);
     size_t n = cursor_count(c, 1);
-    if (!first || n > CHUNK_ROWS_MOST || first > UINT32_MAX - 1 - n || (first < ids_end(ids) && !may_repeat))
+    if (c->bad || !first || n > CHUNK_ROWS_MOST || first > UINT32_MAX - 1 - n || (first < ids_end(ids) && !may_repeat))
         return false;
     *out_rows = n;
     for (uint32_t i = first; i < first + n; i++) {
@@ -410,7 +410,7 @@ static bool decode_spans(struct decoder *d, struct cursor *c, size_t *out_rows)
 {
     uint32_t first = cursor_u32(c);
     size_t n = cursor_count(c, 8);
-    if (n > CHUNK_ROWS_MOST || first < ids_end(&d->spans) || first > UINT32_MAX - 1 - n)
+    if (c->bad || n > CHUNK_ROWS_MOST || first < ids_end(&d->spans) || first > UINT32_MAX - 1 - n)
         return false;
     uint64_t start_ns = 0;
     for (uint32_t i = first; i < first + n; i++) {

@@ -7,7 +7,7 @@
 
 /* A few hundred bytes can be packed so that they unpack to millions of rows. What an honest file
    needs is far below these: a sample takes a byte or more. */
-#define ROWS_FREE (UINT64_C(32) << 20)
+#define ROWS_FREE (UINT64_C(16) << 20)
 #define ROWS_PER_BYTE 64
 #define UNPACKED_FREE (UINT64_C(1) << 30)
 #define UNPACKED_PER_BYTE 256

@@ -304,12 +304,12 @@ static void put_reading_chunk(struct tables *t, const struct profile *p, const s
 void put_readings(struct tables *t, const struct profile *p, const struct series *s,
                   const struct reading *readings, size_t n)
 {
+    size_t from = 0;
     do {
-        size_t rows = n < CHUNK_ROWS_MOST ? n : CHUNK_ROWS_MOST;
-        put_reading_chunk(t, p, s, readings, rows);
-        readings += rows;
-        n -= rows;
-    } while (n);
+        size_t rows = n - from < CHUNK_ROWS_MOST ? n - from : CHUNK_ROWS_MOST;
+        put_reading_chunk(t, p, s, n ? readings + from : NULL, rows);
+        from += rows;
+    } while (from < n);
 }
 
 void put_clock(struct tables *t, uint64_t start_ns, uint64_t end_ns, const int64_t *wall_offset_ns)

@@ -240,7 +240,8 @@ static bool accept(struct chunk_reader *r, const struct head *h, struct chunk *o
         r->hashed_in_vain += stored.n;
         return false;
     }
-    *out = (struct chunk){.type = known_type(h), .sequence = h->sequence, .stored_bytes = CHUNK_HEAD + h->stored};
+    *out = (struct chunk){.type = known_type(h), .sequence = h->sequence, .payload = VIEW(""),
+                          .stored_bytes = CHUNK_HEAD + h->stored};
     return out->type == CHUNK_UNKNOWN || unpack(r, h, stored, &out->payload);
 }
 

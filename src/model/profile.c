@@ -82,7 +82,7 @@ const struct label *profile_labels(const struct profile *p, labels_id id, size_t
 {
     const struct label_run *run = ROW(p->label_sets, id);
     *out_n = run->n;
-    return p->labels.rows + run->first;
+    return run->n ? p->labels.rows + run->first : NULL;
 }
 
 const struct fact *profile_fact(const struct profile *p, size_t i) { return &p->facts.rows[i]; }
