@@ -1,0 +1,75 @@
+/*
+ * capture_files FOLDER - writes capture files whose content is known
+ *
+ * The seeds in tests/fuzz/corpus/inferom come from here, and so does the file
+ * that tests/e2e/read_inferom.py reads by the word of the documentation.
+ */
+#include "capture_fixture.h"
+
+static void keep(const char *folder, const char *name, struct view bytes)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    own(fclose) FILE *f = fopen(path, "wb");
+    CHECK(f && fwrite(bytes.at, 1, bytes.n, f) == bytes.n);
+}
+
+/* The payloads of a file, as tests/fuzz/fuzz_inferom.c takes them. */
+static void payloads(struct view file, struct buf *out)
+{
+    own(reader) struct reader in;
+    reader_over(&in, "file", file);
+    own(chunk_reader) struct chunk_reader r;
+    struct err e = {0};
+    struct chunk c;
+    CHECK(chunk_reader_init(&r, &in, &e));
+    while (chunk_next(&r, &c, &e)) {
+        uint8_t head[] = {(uint8_t)c.type, (uint8_t)c.payload.n, (uint8_t)(c.payload.n >> 8)};
+        buf_add(out, head, sizeof head);
+        buf_add(out, c.payload.at, c.payload.n);
+    }
+}
+
+static void write_seeds(const char *folder)
+{
+    own(profile) struct profile *p = told_profile();
+    own(buf) struct buf plain, packed, list;
+    buf_init(&plain, 1 << 20);
+    buf_init(&packed, 1 << 20);
+    buf_init(&list, 1 << 20);
+    write_bytes(p, CHUNK_PLAIN, &plain);
+    write_bytes(p, CHUNK_PACKED, &packed);
+    payloads(buf_view(&plain), &list);
+    keep(folder, "plain.inferom", buf_view(&plain));
+    keep(folder, "packed.inferom", buf_view(&packed));
+    keep(folder, "payloads", buf_view(&list));
+    keep(folder, "cut.inferom", (struct view){plain.data, plain.len * 3 / 5});
+    plain.data[plain.len / 3] ^= 0x20;
+    keep(folder, "flipped.inferom", buf_view(&plain));
+    plain.data[1] ^= 1;
+    keep(folder, "headless.inferom", buf_view(&plain));
+}
+
+static void write_many(const char *folder)
+{
+    struct story s = {.names = builder_new()};
+    tell_many(&s, 70000, 0); /* more than fits into one chunk */
+    own(profile) struct profile *p = NULL;
+    CHECK(builder_finish(s.names, &p, NULL));
+    own(buf) struct buf bytes;
+    buf_init(&bytes, 1 << 28);
+    write_bytes(p, CHUNK_PLAIN, &bytes);
+    keep(folder, "many.inferom", buf_view(&bytes));
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "usage: capture_files FOLDER [--many]\n");
+        return 2;
+    }
+    write_seeds(argv[1]);
+    if (argc == 3)
+        write_many(argv[1]);
+    return CHECK_DONE();
+}
