@@ -46,7 +46,7 @@ const struct format *format_for_path(const char *path)
     return best;
 }
 
-static bool read_as_sniffed(struct builder *b, struct reader *in, struct err *e)
+bool format_detect(struct reader *in, const struct format **out, struct err *e)
 {
     if (!reader_fill(in, FORMAT_HEAD, e))
         return false;
@@ -60,7 +60,8 @@ static bool read_as_sniffed(struct builder *b, struct reader *in, struct err *e)
         err_set(e, ERR_MALFORMED, "not a profile in any format this program reads");
         return err_hint(e, "'inferom formats' lists them");
     }
-    return f->read(b, in, e);
+    *out = f;
+    return true;
 }
 
 bool profile_open(const char *path, struct profile **out, struct err *e)
@@ -69,7 +70,8 @@ bool profile_open(const char *path, struct profile **out, struct err *e)
     if (!reader_open(&in, path, e))
         return false;
     own(builder) struct builder *b = builder_new();
-    if (!read_as_sniffed(b, &in, e))
+    const struct format *f = NULL;
+    if (!format_detect(&in, &f, e) || !f->read(b, &in, e))
         return err_in(e, "%s", in.name);
     return builder_finish(take(b), out, e) || err_in(e, "%s", in.name);
 }

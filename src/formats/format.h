@@ -31,5 +31,8 @@ const struct format *format_for_content(struct view head); /* best sniff, or NUL
 const struct format *format_for_path(const char *path);    /* by suffix, for output only; or NULL */
 const struct format *format_at(size_t i);                  /* in list order; NULL past the end */
 
+/* What a reader is about to give; nothing is taken from it. The format can be read. */
+bool format_detect(struct reader *in, const struct format **out, struct err *e) MUST_CHECK;
+
 /* Opens a file ("-": standard input), finds out what it is, reads it. Errors begin with the path. */
 bool profile_open(const char *path, struct profile **out, struct err *e) MUST_CHECK;

@@ -129,14 +129,14 @@ static void note_sums(struct capture *c)
         note(c, "... and %" PRIu64 " more damaged places; %" PRIu64 " bytes in all", r->damaged_places - PLACES_NAMED,
              r->damaged_bytes);
     if (r->lost_chunks)
-        note(c, "%" PRIu64 " of its chunks are lost", r->lost_chunks);
+        note(c, "chunks lost: %" PRIu64, r->lost_chunks);
     if (c->decoder.stand_ins)
         note(c, "names and callers that were in lost chunks are shown as [lost ...] in %" PRIu64 " places",
              c->decoder.stand_ins);
     if (c->decoder.lost_links)
         note(c, "%" PRIu64 " spans refer to spans that are lost", c->decoder.lost_links);
     if (r->types[CHUNK_UNKNOWN].chunks)
-        note(c, "%" PRIu64 " chunks are of a kind this version does not know (version %u.%u wrote the file)",
+        note(c, "%" PRIu64 " chunks of a kind this version does not know were passed over (version %u.%u wrote them)",
              r->types[CHUNK_UNKNOWN].chunks, r->major, r->minor);
 }
 

@@ -69,6 +69,7 @@ static void show_number(char out[32], const struct column *c, double n)
     case COLUMN_NS: text_ns(out, n); return;
     case COLUMN_BYTES: text_bytes(out, n); return;
     case COLUMN_SHARE: snprintf(out, 32, "%.1f %%", 100 * n); return;
+    case COLUMN_ID: snprintf(out, 32, "%.0f", n); return;
     case COLUMN_COUNT:
         if (c->decimals)
             text_decimal(out, llround(n), c->decimals);

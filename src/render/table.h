@@ -28,6 +28,7 @@ enum column_kind {
     COLUMN_NS,    /* 1.25 ms */
     COLUMN_BYTES, /* 1.5 MiB */
     COLUMN_SHARE, /* 0..1, shown as 12.3 % */
+    COLUMN_ID,    /* 1234: a number that is a name */
     COLUMN_KIND_COUNT
 };
 

@@ -265,7 +265,7 @@ static void check_unknown_chunks(void)
     own(profile) struct profile *p = read_bytes(buf_view(&bytes), &report, &e);
     CHECK(p && profile_facts(p) == 1 && !report.damaged_bytes);
     CHECK_EQ(report.types[CHUNK_UNKNOWN].chunks, 1);
-    CHECK(p && has_note(p, "1 chunks are of a kind this version does not know"));
+    CHECK(p && has_note(p, "1 chunks of a kind this version does not know"));
 }
 
 int main(void)
