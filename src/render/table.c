@@ -136,9 +136,19 @@ static void print_cell(struct view shown, bool right, size_t width, bool last, s
         pad(out, width > written ? width - written : 0);
 }
 
+/* Empty cells at the end of a row are not printed, nor are blanks in front of them. */
+static size_t filled_columns(const struct table *t, size_t row)
+{
+    size_t n = t->n_columns;
+    while (n && t->columns[n - 1].kind == COLUMN_TEXT && !cell_at(t, row, n - 1)->text.n)
+        n--;
+    return n;
+}
+
 static void print_row(const struct table *t, const size_t *widths, size_t row, struct sink *out)
 {
-    for (size_t c = 0; c < t->n_columns; c++) {
+    size_t n = filled_columns(t, row);
+    for (size_t c = 0; c < n; c++) {
         char number[32];
         const struct cell *cell = cell_at(t, row, c);
         bool is_text = t->columns[c].kind == COLUMN_TEXT;
@@ -146,7 +156,7 @@ static void print_row(const struct table *t, const size_t *widths, size_t row, s
             show_number(number, &t->columns[c], cell->number);
         if (c)
             sink_puts(out, "  ");
-        print_cell(is_text ? cell->text : view_of(number), !is_text, widths[c], c + 1 == t->n_columns, out);
+        print_cell(is_text ? cell->text : view_of(number), !is_text, widths[c], c + 1 == n, out);
     }
     sink_char(out, '\n');
 }

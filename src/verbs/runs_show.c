@@ -53,7 +53,7 @@ const struct verb verb_runs_show = {
     .args = "FILE",
     .least_args = 1,
     .most_args = 1,
-    .what = "show what is in a run: the file, the machine, threads, samples, spans, counters, losses",
+    .what = "show what a profile holds: facts, threads, samples, spans, losses",
     .about = "FILE is a capture file or a profile in any format that 'inferom formats' lists; - is standard input. "
              "A capture file that is damaged, or whose recorder was killed or is still at work, is read as far as "
              "it goes: what is missing is said, and the exit status is 9.",
