@@ -153,21 +153,22 @@ void text_decimal(char out[32], int64_t value, unsigned decimals)
         snprintf(out + used, 32 - (size_t)used, ".%.*s", len - whole, digits + whole);
 }
 
-/* Three digits that mean something: 1.23, 12.3, 123. */
-static void three_digits(char out[32], double n, const char *unit)
+/* Three digits that mean something: 1.23, 12.3, 123; whole numbers of the smallest unit stay whole. */
+static void three_digits(char out[32], double n, const char *unit, bool smallest)
 {
     double size = fabs(n);
-    int decimals = size >= 99.95 || size == 0 ? 0 : size >= 9.995 ? 1 : 2;
+    int decimals = size >= 99.95 || (smallest && size == floor(size)) ? 0 : size >= 9.995 ? 1 : 2;
     snprintf(out, 32, "%.*f %s", decimals, n, unit);
 }
 
 static void scaled_text(char out[32], double n, const char *const *units, double step)
 {
-    while (fabs(n) >= step * 0.9995 && units[1]) {
+    const char *const *unit = units;
+    while (fabs(n) >= step * 0.9995 && unit[1]) {
         n /= step;
-        units++;
+        unit++;
     }
-    three_digits(out, n, *units);
+    three_digits(out, n, *unit, unit == units);
 }
 
 void text_ns(char out[32], double ns)

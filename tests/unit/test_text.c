@@ -93,7 +93,7 @@ static void check_for_people(void)
     static const struct {
         double ns;
         const char *out;
-    } times[] = {{0, "0 ns"}, {1, "1.00 ns"}, {999, "999 ns"}, {1250000, "1.25 ms"}, {12.5e9, "12.5 s"}, {999.9e3, "1.00 ms"}, {4e12, "4000 s"}};
+    } times[] = {{0, "0 ns"}, {1, "1 ns"}, {1.5, "1.50 ns"}, {999, "999 ns"}, {1250000, "1.25 ms"}, {12.5e9, "12.5 s"}, {999.9e3, "1.00 ms"}, {4e12, "4000 s"}};
     char out[32];
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         text_ns(out, times[i].ns);
