@@ -33,11 +33,13 @@ static bool set_text(const struct option *o, void *field, const char *value, str
     return true;
 }
 
-/* Units that divide the number without a rest, so that what is shown reads back as the same number. */
+/* Units, largest first. */
 struct unit_word {
     uint64_t size;
     const char *word;
 };
+
+static const struct unit_word ones[] = {{1, ""}};
 
 static const struct unit_word byte_units[] = {
     {UINT64_C(1) << 40, "TiB"}, {UINT64_C(1) << 30, "GiB"}, {UINT64_C(1) << 20, "MiB"},
@@ -49,22 +51,27 @@ static const struct unit_word time_units[] = {
     {UINT64_C(1000000), "ms"},      {UINT64_C(1000), "us"},       {1, "ns"},
 };
 
-static void show_in_units(struct buf *out, const struct unit_word *u, uint64_t n)
+/* What a uint64_t may stand for. */
+static const struct amount {
+    bool (*read)(struct view v, uint64_t *out);
+    const char *what;
+    const struct unit_word *units;
+} numbers = {text_to_uint, "a whole number", ones},
+  sizes = {text_to_bytes, "a size such as 64K or 1.5GiB", byte_units},
+  times = {text_to_duration, "a time such as 10ms or 1.5s", time_units};
+
+static const struct amount *amount_of(const struct option *o)
 {
-    if (n == 0) {
-        buf_puts(out, "0");
-        return;
-    }
-    while (n % u->size)
-        u++;
-    buf_printf(out, "%llu%s", (unsigned long long)(n / u->size), u->word);
+    return o->type == OPTION_BYTES ? &sizes : o->type == OPTION_DURATION ? &times : &numbers;
 }
 
-static void show_amount(enum option_type type, struct buf *out, uint64_t n)
+/* In the largest unit that leaves no rest, so that what is shown reads back as the same number. */
+static void show_amount(const struct option *o, uint64_t n, struct buf *out)
 {
-    static const struct unit_word ones[] = {{1, ""}};
-    const struct unit_word *units = type == OPTION_BYTES ? byte_units : type == OPTION_DURATION ? time_units : ones;
-    show_in_units(out, units, n);
+    const struct unit_word *u = amount_of(o)->units;
+    while (n % u->size)
+        u++;
+    buf_printf(out, "%llu%s", (unsigned long long)(n / u->size), n ? u->word : "");
 }
 
 static bool is_within(const struct option *o, uint64_t n)
@@ -78,8 +85,8 @@ static bool out_of_range(const struct option *o, const char *value, struct err *
     own(buf) struct buf least, most;
     buf_init(&least, 64);
     buf_init(&most, 64);
-    show_amount(o->type, &least, o->least);
-    show_amount(o->type, &most, o->most);
+    show_amount(o, o->least, &least);
+    show_amount(o, o->most, &most);
     if (o->most == UINT64_MAX)
         return err_set(e, ERR_USAGE, "%s is less than %s", value, least.data);
     return err_set(e, ERR_USAGE, "%s is outside %s..%s", value, least.data, most.data);
@@ -87,17 +94,10 @@ static bool out_of_range(const struct option *o, const char *value, struct err *
 
 static bool set_amount(const struct option *o, void *field, const char *value, struct err *e)
 {
-    static const struct {
-        bool (*read)(struct view v, uint64_t *out);
-        const char *what;
-    } kinds[OPTION_TYPE_COUNT] = {
-        [OPTION_NUMBER] = {text_to_uint, "a whole number"},
-        [OPTION_BYTES] = {text_to_bytes, "a size such as 64K or 1.5GiB"},
-        [OPTION_DURATION] = {text_to_duration, "a time such as 10ms or 1.5s"},
-    };
+    const struct amount *kind = amount_of(o);
     uint64_t n;
-    if (!kinds[o->type].read(view_of(value), &n))
-        return err_set(e, ERR_USAGE, "'%s' is not %s", value, kinds[o->type].what);
+    if (!kind->read(view_of(value), &n))
+        return err_set(e, ERR_USAGE, "'%s' is not %s", value, kind->what);
     if (!is_within(o, n))
         return out_of_range(o, value, e);
     *(uint64_t *)field = n;
@@ -190,7 +190,7 @@ void option_show(const struct option *o, const void *settings, struct buf *out)
     case OPTION_FLAG: buf_puts(out, *(const bool *)field ? "true" : "false"); break;
     case OPTION_TEXT: buf_puts(out, *(const char *const *)field); break;
     case OPTION_NUMBER: case OPTION_BYTES: case OPTION_DURATION:
-        show_amount(o->type, out, *(const uint64_t *)field);
+        show_amount(o, *(const uint64_t *)field, out);
         break;
     case OPTION_CHOICE: buf_puts(out, o->words[*(const int *)field]); break;
     case OPTION_LIST: show_list(field, out); break;

@@ -55,7 +55,7 @@ static bool is_repeated(size_t i)
 
 const char *completion_first_word(size_t i, char name[64], const char **out_what)
 {
-    const struct verb *v = verb_at(0);
+    const struct verb *v;
     for (size_t at = 0; (v = verb_at(at)); at++)
         if (!is_repeated(at) && i-- == 0)
             break;

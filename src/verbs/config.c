@@ -5,8 +5,6 @@
 #include "verbs/settings.h"
 #include "verbs/settings_file.h"
 
-extern char **environ;
-
 struct config {
     bool json, explain;
 };
@@ -187,9 +185,11 @@ static void print_origins(const struct sheet *s, struct sink *out)
 
 /* Variables that look like ours and are not. */
 
-static void list_variables(struct arena *texts, const char ***out, size_t *out_n)
+/* NULL-terminated; the caller frees the list. */
+static const char **list_variables(struct arena *texts)
 {
-    size_t cap = 0;
+    const char **names = NULL;
+    size_t n = 0, cap = 0;
     struct owner owner;
     own(buf) struct buf name;
     buf_init(&name, 4096);
@@ -197,10 +197,12 @@ static void list_variables(struct arena *texts, const char ***out, size_t *out_n
         for (const struct option *o = owner.options; o->name; o++) {
             buf_clear(&name);
             option_env(o, owner.name, &name);
-            GROW(*out, cap, *out_n + 2);
-            (*out)[(*out_n)++] = arena_text(texts, buf_view(&name));
+            GROW(names, cap, n + 1);
+            names[n++] = arena_text(texts, buf_view(&name));
         }
-    (*out)[*out_n] = NULL;
+    GROW(names, cap, n + 1);
+    names[n] = NULL;
+    return names;
 }
 
 static bool is_among(const char *const *words, struct view word)
@@ -214,9 +216,7 @@ static bool is_among(const char *const *words, struct view word)
 static void warn_of_strangers(void)
 {
     own(arena) struct arena texts = {0};
-    own(free) const char **known = NULL;
-    size_t n = 0;
-    list_variables(&texts, &known, &n);
+    own(free) const char **known = list_variables(&texts);
     for (char **v = environ; *v; v++) {
         struct view name = {*v, strcspn(*v, "=")};
         if (!view_starts(name, VIEW("INFEROM_")) || is_among(known, name))
@@ -262,7 +262,8 @@ static bool fill_all(const struct call *c, struct settings **all, struct err *e)
 static void print(struct sheet *sheet, const struct call *c)
 {
     const struct config *s = c->settings;
-    qsort(sheet->entries, sheet->n, sizeof *sheet->entries, by_key);
+    if (sheet->n)
+        qsort(sheet->entries, sheet->n, sizeof *sheet->entries, by_key);
     if (!s->json)
         print_text(sheet, s->explain, c->out);
     else

@@ -14,7 +14,7 @@ static const struct option convert_options[] = {
     OPTIONS_END
 };
 
-static bool hint_formats(struct err *e)
+static void hint_formats(struct err *e)
 {
     own(buf) struct buf list;
     buf_init(&list, sizeof e->hint);
@@ -22,10 +22,10 @@ static bool hint_formats(struct err *e)
     for (size_t i = 0; (f = format_at(i)); i++)
         if (f->write)
             buf_printf(&list, "%s%s", list.len ? ", " : "", f->name);
-    return err_hint(e, "--to takes one of %s", list.data);
+    err_hint(e, "--to takes one of %s", list.data);
 }
 
-static bool no_such_format(const char *name, struct err *e)
+static void no_such_format(const char *name, struct err *e)
 {
     const char *names[64];
     size_t n = 0;
@@ -35,26 +35,28 @@ static bool no_such_format(const char *name, struct err *e)
     names[n] = NULL;
     err_set(e, ERR_NOT_FOUND, "--to: no format '%s'", name);
     const char *nearest = text_nearest(name, names);
-    return nearest ? err_hint(e, "did you mean '%s'?", nearest) : hint_formats(e);
+    if (nearest)
+        err_hint(e, "did you mean '%s'?", nearest);
 }
 
-/* Asked before anything is read: a wrong word should not cost the reading of a large profile. */
-static bool choose_format(const struct convert *s, const struct format **out, struct err *e)
+/* NULL with e set when there is none. Asked first: a wrong word should not cost the reading of a large profile. */
+static const struct format *choose_format(const struct convert *s, struct err *e)
 {
     bool to_stdout = !strcmp(s->output, "-");
     const struct format *f = s->to ? format_named(s->to) : to_stdout ? NULL : format_for_path(s->output);
-    if (!f && s->to)
-        return no_such_format(s->to, e);
-    if (!f && to_stdout)
+    if (f && f->write)
+        return f;
+    if (f)
+        err_set(e, ERR_UNSUPPORTED, "%s can be read, but not written", f->name);
+    else if (s->to)
+        no_such_format(s->to, e);
+    else if (to_stdout)
         err_set(e, ERR_USAGE, "standard output has no suffix to tell the format");
-    else if (!f)
+    else
         err_set(e, ERR_USAGE, "%s: no format has this suffix", s->output);
-    if (!f)
-        return hint_formats(e);
-    if (!f->write)
-        return err_set(e, ERR_UNSUPPORTED, "%s can be read, but not written", f->name), hint_formats(e);
-    *out = f;
-    return true;
+    if (e && !e->hint[0])
+        hint_formats(e);
+    return NULL;
 }
 
 static bool write_file(const struct format *f, const struct profile *p, const char *path, struct err *e)
@@ -70,8 +72,8 @@ static bool write_file(const struct format *f, const struct profile *p, const ch
 static bool convert(const struct call *c, struct err *e)
 {
     const struct convert *s = c->settings;
-    const struct format *to = NULL;
-    if (!choose_format(s, &to, e))
+    const struct format *to = choose_format(s, e);
+    if (!to)
         return false;
     own(profile) struct profile *p = NULL;
     if (!profile_open(c->args[0], &p, e))

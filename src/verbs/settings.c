@@ -100,7 +100,7 @@ bool settings_from_argv(struct settings *const *all, char **argv, int *out_words
 {
     struct option_group groups[GROUPS_MOST + 1] = {0};
     struct settings *known[GROUPS_MOST + 1] = {0};
-    for (size_t i = 0; all[i] && i < GROUPS_MOST; i++) {
+    for (size_t i = 0; i < GROUPS_MOST && all[i]; i++) {
         known[i] = all[i];
         groups[i] = (struct option_group){all[i]->owner.options, all[i]->values};
     }
