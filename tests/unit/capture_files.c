@@ -50,6 +50,23 @@ static void write_seeds(const char *folder)
     keep(folder, "headless.inferom", buf_view(&plain));
 }
 
+/* The example of docs/formats/inferom.md. */
+static void write_example(const char *folder)
+{
+    struct builder *b = builder_new();
+    set_id cpu = builder_set(b, VIEW("cpu"), &(struct measure_spec){VIEW("cpu"), UNIT_NS, VIEW(""), 0}, 1);
+    stack_id in_main = builder_push(b, STACK_ROOT, builder_frame_named(b, VIEW("main")));
+    stack_id in_decode = builder_push(b, in_main, builder_frame_named(b, VIEW("decode")));
+    builder_sample(b, cpu, 5000, CONTEXT_NONE, in_decode, (int64_t[]){1000});
+    builder_sample(b, cpu, 6000, CONTEXT_NONE, in_main, (int64_t[]){1000});
+    own(profile) struct profile *p = NULL;
+    CHECK(builder_finish(b, &p, NULL));
+    own(buf) struct buf bytes;
+    buf_init(&bytes, 1 << 20);
+    write_bytes(p, CHUNK_PLAIN, &bytes);
+    keep(folder, "example.inferom", buf_view(&bytes));
+}
+
 static void write_many(const char *folder)
 {
     struct story s = {.names = builder_new()};
@@ -69,6 +86,7 @@ int main(int argc, char **argv)
         return 2;
     }
     write_seeds(argv[1]);
+    write_example(argv[1]);
     if (argc == 3)
         write_many(argv[1]);
     return CHECK_DONE();
