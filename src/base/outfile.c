@@ -54,8 +54,8 @@ bool outfile_open(struct outfile *f, const char *path, struct err *e)
     return false;
 }
 
-/* Without this a power cut right after the rename may bring the old name back. */
-static void sync_directory_of(const char *path)
+/* Without this a power cut right after a rename may bring the old name back. */
+void outfile_sync_name(const char *path)
 {
     own(free) char *copy = mem_text(path, strlen(path));
     own(close) int dir = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -74,7 +74,7 @@ bool outfile_commit(struct outfile *f, struct err *e)
     if (rename(f->temporary, f->path) < 0)
         return err_os(e, "naming %s", f->path);
     free(take(f->temporary));
-    sync_directory_of(f->path);
+    outfile_sync_name(f->path);
     return true;
 }
 

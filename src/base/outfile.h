@@ -26,3 +26,6 @@ bool outfile_open(struct outfile *f, const char *path, struct err *e) MUST_CHECK
 bool outfile_commit(struct outfile *f, struct err *e) MUST_CHECK;
 void outfile_done(struct outfile *f); /* removes what was not committed */
 DEFINE_OWN_IN_PLACE(outfile, struct outfile)
+
+/* Makes the name of a file durable, not only its content; a file system that cannot is not an error. */
+void outfile_sync_name(const char *path);

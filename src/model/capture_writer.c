@@ -1,5 +1,6 @@
 #include "model/capture_writer.h"
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "model/capture_tables.h"
 
 #include <errno.h>
@@ -33,7 +34,7 @@ struct waiting_readings {
 struct capture_writer {
     char *path;
     int fd;
-    bool is_regular;
+    bool is_regular, has_durable_name;
     struct sink sink;
     struct chunk_writer chunks;
     struct tables tables;
@@ -204,6 +205,8 @@ void capture_sample(struct capture_writer *w, set_id set, uint64_t time_ns, cont
 
 span_id capture_span(struct capture_writer *w, struct span s)
 {
+    if (w->first_span + w->n_spans >= UINT32_MAX - 1)
+        err_set(&w->failed, ERR_LIMIT, "%s: more than 4 294 967 294 spans", w->path);
     if (w->failed.kind)
         return (span_id){0};
     GROW(w->spans, w->cap_spans, w->n_spans + 1);
@@ -273,6 +276,8 @@ void capture_lost(struct capture_writer *w, set_id set, struct view reason, uint
 {
     if (w->failed.kind || !count)
         return;
+    if (!samples_of(w, set)->defined)
+        flush(w); /* a loss refers to its set, so the set goes first */
     add_loss(&w->tables, &w->losses, set, reason, count);
     took(w, reason.n);
 }
@@ -399,6 +404,9 @@ bool capture_flush(struct capture_writer *w, struct err *e) { return flush(w) ||
 static bool sync_file(struct capture_writer *w, uint64_t now_ns)
 {
     w->synced_ns = now_ns;
+    if (w->is_regular && !w->has_durable_name)
+        outfile_sync_name(w->path);
+    w->has_durable_name = true;
     if (!w->is_regular || fdatasync(w->fd) == 0 || errno == EINVAL || errno == EROFS)
         return true;
     return err_os(&w->failed, "%s: writing", w->path);

@@ -297,6 +297,28 @@ static void check_bomb(void)
     CHECK(e.kind == ERR_LIMIT && strstr(e.text, "no recording looks like that"));
 }
 
+/* Heads by the thousand, each true, each claiming all that follows: quadratic, for whoever looks at all of it. */
+static void check_claims(void)
+{
+    enum { HEADS = 100000 };
+    struct forged f;
+    forge(&f);
+    f.w.packing = CHUNK_PLAIN;
+    chunk_put(&f.w, CHUNK_FACTS, 1, VIEW("\1\1k\1v"));
+    CHECK(sink_flush(&f.sink, NULL));
+    char head[CHUNK_HEAD];
+    memcpy(head, f.bytes.data + CHUNK_FILE_HEAD, sizeof head);
+    for (uint32_t i = HEADS; i; i--) {
+        store_uint((uint8_t *)head + 24, (uint64_t)i * 40, 4);
+        store_uint((uint8_t *)head + 40, XXH64(head, 40, 0), 8);
+        sink_add(&f.sink, (struct view){head, sizeof head});
+    }
+    struct capture_report report;
+    own(profile) struct profile *p = read_forged(&f, &report, NULL);
+    CHECK(p && profile_facts(p) == 1);
+    CHECK_EQ(report.damaged_bytes, HEADS * CHUNK_HEAD);
+}
+
 static void check_not_ours(void)
 {
     struct err e = {0};
@@ -318,6 +340,7 @@ int main(void)
     check_lies();
     check_unknown_references();
     check_bomb();
+    check_claims();
     check_not_ours();
     return CHECK_DONE();
 }
