@@ -10,6 +10,7 @@
 #include "model/builder.h"
 #include "model/capture_ids.h"
 #include "model/chunk.h"
+#include "model/packing.h"
 
 struct decoder {
     struct builder *into;
@@ -43,3 +44,17 @@ bool decode_chunk(struct decoder *d, const struct chunk *c, size_t *out_rows);
 
 /* After the last chunk: what referred forward finds its place. */
 void decode_end(struct decoder *d);
+
+/* Between the two files that make up the decoder: ids of the file, or a stand-in for what was lost. */
+str_id string_of(struct decoder *d, uint32_t file_id);
+thread_id thread_of(struct decoder *d, uint32_t file_id);
+labels_id labels_of(struct decoder *d, uint32_t file_id);
+
+bool decode_samples(struct decoder *d, struct cursor *c, size_t *out_rows);
+bool decode_spans(struct decoder *d, struct cursor *c, size_t *out_rows);
+bool decode_span_changes(struct decoder *d, struct cursor *c, size_t *out_rows);
+bool decode_readings(struct decoder *d, struct cursor *c, size_t *out_rows);
+bool decode_facts(struct decoder *d, struct cursor *c, size_t *out_rows);
+bool decode_losses(struct decoder *d, struct cursor *c, size_t *out_rows);
+bool decode_notes(struct decoder *d, struct cursor *c, size_t *out_rows);
+bool decode_clock(struct decoder *d, struct cursor *c, size_t *out_rows);
