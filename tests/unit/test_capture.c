@@ -110,7 +110,13 @@ static void check_big(void)
     uint64_t t1 = clock_monotonic_ns();
     own(profile) struct profile *back = read_bytes(buf_view(&bytes), NULL, NULL);
     uint64_t t2 = clock_monotonic_ns();
-    check_same(back, p);
+    const struct sample_set *a = profile_set(p, (set_id){0}), *b = profile_set(back, (set_id){0});
+    CHECK_EQ(b->n, n);
+    CHECK(profile_stacks(back) == profile_stacks(p) && !profile_damages(back));
+    CHECK(!memcmp(a->time_ns, b->time_ns, n * sizeof *a->time_ns));
+    CHECK(!memcmp(a->stacks, b->stacks, n * sizeof *a->stacks)); /* in an empty builder ids stay what they were */
+    CHECK(!memcmp(a->contexts, b->contexts, n * sizeof *a->contexts));
+    CHECK(!memcmp(a->values[0], b->values[0], n * sizeof *a->values[0]));
     printf("%zu samples: %.2f bytes each; written in %.1f ms, read in %.1f ms\n", n, (double)bytes.len / (double)n,
            (double)(t1 - t0) / 1e6, (double)(t2 - t1) / 1e6);
 }
