@@ -580,7 +580,7 @@ static bool emit_track(struct file *f, size_t i, set_id set, unsigned decimals, 
 {
     const struct track *t = &f->tracks[i];
     bool in_time = t->unit->dimension == TIME;
-    thread_id thread = builder_thread(f->b, PROCESS_NONE, (int32_t)i + 1);
+    thread_id thread = builder_thread(f->b, PROCESS_NONE, -(int32_t)i - 1); /* its number nobody said */
     builder_name_thread(f->b, thread, t->name);
     context_id context = builder_context(f->b, thread, LABELS_NONE);
 

@@ -165,7 +165,7 @@ static void write_name(struct writer *s, thread_id id, const char *otherwise, st
     }
     if (name.n)
         buf_add(&text, name.at, name.n);
-    else if (thread->tid)
+    else if (thread->tid > 0)
         buf_printf(&text, "thread %d", thread->tid);
     else
         buf_puts(&text, otherwise);
