@@ -105,9 +105,9 @@ static int compare(const void *pa, const void *pb, void *pc)
     return by_name(o->p, a->function, b->function);
 }
 
-void top_sort(struct top *t, const struct profile *p, enum top_order by)
+void top_sort(struct top *t, const struct profile *p, enum top_order order)
 {
-    struct order o = {p, by};
+    struct order o = {p, order};
     qsort_r(t->rows, t->n, sizeof *t->rows, compare, &o);
 }
 

@@ -205,8 +205,8 @@ static bool decode(struct json_reader *j, struct view raw, struct view *out, str
 
 static bool read_text(struct json_reader *j, struct view *out, struct err *e)
 {
-    size_t n;
-    bool escaped;
+    size_t n = 0;
+    bool escaped = false;
     reader_skip(j->from, 1);
     if (!find_quote(j, &n, &escaped, e))
         return false;

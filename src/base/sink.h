@@ -29,7 +29,7 @@ void sink_to_fd(struct sink *s, int fd, const char *name);
 void sink_to_buf(struct sink *s, struct buf *into);
 void sink_to_function(struct sink *s, bool (*filter)(void *, struct view, struct err *), void *self);
 
-void sink_add(struct sink *s, struct view bytes);
+void sink_add(struct sink *s, struct view v);
 void sink_puts(struct sink *s, const char *text);
 void sink_char(struct sink *s, char c);
 void sink_printf(struct sink *s, const char *fmt, ...) PRINTF_LIKE(2, 3);

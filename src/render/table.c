@@ -50,7 +50,7 @@ void table_text(struct table *t, struct view text)
 
 void table_number(struct table *t, double n) { *next_cell(t) = (struct cell){.number = n}; }
 
-size_t table_rows(const struct table *t) { return t->n / t->n_columns; }
+size_t table_rows(const struct table *t) { return t->n_columns ? t->n / t->n_columns : 0; }
 
 static const struct cell *cell_at(const struct table *t, size_t row, size_t column)
 {

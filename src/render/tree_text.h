@@ -25,4 +25,4 @@ struct tree_look {
 };
 
 void tree_print(const struct call_tree *t, const struct profile *p, const struct tree_look *look, struct sink *out);
-void tree_json(const struct call_tree *t, const struct profile *p, const struct tree_look *look, struct json_writer *w);
+void tree_json(const struct call_tree *t, const struct profile *p, const struct tree_look *look, struct json_writer *j);

@@ -57,7 +57,8 @@ static bool no_such(const char *option, const char *name, const char *const *kno
 
 enum { NAMES_MOST = 16 };
 
-static bool choose_set(const struct profile *p, const char *name, const struct sample_set **out, struct err *e)
+static bool choose_set(const struct profile *p, const char *name, bool was_filtered, const struct sample_set **out,
+                       struct err *e)
 {
     const char *names[NAMES_MOST + 1] = {NULL};
     for (uint32_t i = 0; i < profile_sets(p); i++) {
@@ -72,6 +73,8 @@ static bool choose_set(const struct profile *p, const char *name, const struct s
     }
     if (name)
         return no_such("set", name, names, e);
+    if (was_filtered)
+        return err_set(e, ERR_NOT_FOUND, "no sample passes the filters");
     return err_set(e, ERR_MALFORMED, "there are no samples in it");
 }
 
@@ -124,7 +127,8 @@ static const char *const *words(struct option_list *l)
 }
 
 /* Reads the profile and narrows it to what is to be seen. */
-static bool open_filtered(const char *path, const struct report_settings *s, struct profile **out, struct err *e)
+static bool open_filtered(const char *path, const struct report_settings *s, struct profile **out,
+                          bool *out_filtered, struct err *e)
 {
     struct report_settings own_lists = *s; /* the lists need an end */
     struct filter f = {
@@ -139,7 +143,8 @@ static bool open_filtered(const char *path, const struct report_settings *s, str
     own(profile) struct profile *p = NULL;
     if (!profile_open(path, &p, e))
         return false;
-    if (!filter_is_empty(&f))
+    *out_filtered = !filter_is_empty(&f);
+    if (*out_filtered)
         return profile_filtered(p, &f, out, e);
     *out = take(p);
     return true;
@@ -149,7 +154,8 @@ static bool report(const struct call *c, struct err *e)
 {
     const struct report_settings *s = c->settings;
     own(profile) struct profile *p = NULL;
-    if (!open_filtered(c->args[0], s, &p, e))
+    bool filtered = false;
+    if (!open_filtered(c->args[0], s, &p, &filtered, e))
         return false;
     struct report r = {
         .source = c->args[0], .p = p, .order = (enum top_order)s->sort, .most_rows = s->top, .most_depth = s->depth,
@@ -157,7 +163,7 @@ static bool report(const struct call *c, struct err *e)
         .top = !s->tree && !s->inverted && !s->threads,
         .style = {.width = s->width ? (unsigned)s->width : c->look.width, .colour = c->look.colour},
     };
-    if (!choose_set(p, s->set, &r.set, e) || !choose_measure(p, r.set, s->measure, &r.measure, e) ||
+    if (!choose_set(p, s->set, filtered, &r.set, e) || !choose_measure(p, r.set, s->measure, &r.measure, e) ||
         !threshold(s->min_total, &r.set->measures[r.measure], &r.min_total, e))
         return e && e->kind == ERR_USAGE ? false : err_in(e, "%s", c->args[0]);
     if (s->json)
