@@ -185,7 +185,7 @@ static void print_top(const struct report *r, const size_t *which, size_t n, int
         return;
     char self[32];
     value_text(self, measure_of(r), t->left_out_self);
-    sink_printf(out, "(%zu more functions, self %s, %.1f %%)\n", t->left_out, self, 100 * share(t->left_out_self, whole));
+    sink_printf(out, "(%zu more function%s, self %s, %.1f %%)\n", t->left_out, t->left_out == 1 ? "" : "s", self, 100 * share(t->left_out_self, whole));
 }
 
 /* Trees. */
