@@ -4,7 +4,40 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
+
+/*
+ * The temporaries there are now, for the signal handler. Only what fits is
+ * removed by it; a program that writes more files at once than this is killed
+ * less tidily, and still leaves every old file as it was.
+ */
+static _Atomic(char *) temporaries[16];
+
+static void swap_temporary(char *from, char *to)
+{
+    for (size_t i = 0; i < sizeof temporaries / sizeof *temporaries; i++) {
+        char *expected = from;
+        if (atomic_compare_exchange_strong(&temporaries[i], &expected, to))
+            return;
+    }
+}
+
+void outfile_abandon_all(void)
+{
+    for (size_t i = 0; i < sizeof temporaries / sizeof *temporaries; i++) {
+        const char *path = atomic_load(&temporaries[i]);
+        if (path)
+            unlink(path);
+    }
+}
+
+static void forget_temporary(struct outfile *f)
+{
+    if (f->temporary)
+        swap_temporary(f->temporary, NULL);
+    free(take(f->temporary));
+}
 
 static bool is_special(const char *path)
 {
@@ -33,6 +66,7 @@ static bool open_beside(struct outfile *f, struct err *e)
         free(take(f->temporary));
         return false;
     }
+    swap_temporary(NULL, f->temporary);
     sink_to_fd(&f->sink, f->fd, f->path);
     return true;
 }
@@ -73,7 +107,7 @@ bool outfile_commit(struct outfile *f, struct err *e)
         return err_os(e, "%s: writing", f->path);
     if (rename(f->temporary, f->path) < 0)
         return err_os(e, "naming %s", f->path);
-    free(take(f->temporary));
+    forget_temporary(f);
     outfile_sync_name(f->path);
     return true;
 }
@@ -84,8 +118,7 @@ void outfile_done(struct outfile *f)
         close(f->fd);
     if (f->temporary)
         unlink(f->temporary);
-    free(f->temporary);
-    free(f->path);
+    forget_temporary(f);
+    free(take(f->path));
     f->fd = -1;
-    f->path = f->temporary = NULL;
 }

@@ -11,6 +11,9 @@
  *     sink_puts(&f.sink, "hello\n");
  *     return outfile_commit(&f, e);
  *
+ * A program that is about to be ended by a signal calls outfile_abandon_all():
+ * the temporaries of all files being written go, and nothing else happens.
+ *
  * Things that are not regular files (pipes, /dev/stdout) are written directly.
  */
 #pragma once
@@ -26,6 +29,8 @@ bool outfile_open(struct outfile *f, const char *path, struct err *e) MUST_CHECK
 bool outfile_commit(struct outfile *f, struct err *e) MUST_CHECK;
 void outfile_done(struct outfile *f); /* removes what was not committed */
 DEFINE_OWN_IN_PLACE(outfile, struct outfile)
+
+void outfile_abandon_all(void); /* may be called from a signal handler; nothing may be committed after it */
 
 /* Makes the name of a file durable, not only its content; a file system that cannot is not an error. */
 void outfile_sync_name(const char *path);

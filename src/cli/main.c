@@ -101,6 +101,8 @@ static bool check_args(const struct request *r, struct err *e)
 static bool run(struct request *r, struct err *e)
 {
     log_set_level((enum log_level)program_of(r)->log);
+    if (r->verb->watches_stop)
+        terminal_ask_before_ending();
     struct call c = {
         .settings = r->own->values,
         .args = r->words,

@@ -1,4 +1,5 @@
 #include "cli/terminal.h"
+#include "base/outfile.h"
 #include "base/progress.h"
 #include "base/text.h"
 
@@ -9,21 +10,39 @@ volatile sig_atomic_t terminal_stop;
 
 static bool reader_is_gone;
 
+static void end_now(int signal_number)
+{
+    /* NOLINTNEXTLINE(bugprone-signal-handler): it reads atomics and calls unlink(), which POSIX allows here */
+    outfile_abandon_all();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number); /* delivered when this handler returns; the parent sees what ended us */
+}
+
 static void raise_stop(int signal_number)
 {
-    (void)signal_number;
     terminal_stop = 1;
+    signal(signal_number, end_now);
+}
+
+/* Whoever started us with a signal ignored (nohup, a shell's &) wants it to stay so. */
+static void handle(void (*handler)(int))
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct sigaction now, wanted = {.sa_handler = handler};
+        if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaction(ends[i], &wanted, NULL);
+    }
 }
 
 void terminal_start(void)
 {
-    static const int ends[] = {SIGINT, SIGTERM};
-    struct sigaction once = {.sa_handler = raise_stop, .sa_flags = (int)SA_RESETHAND};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        sigaction(ends[i], &once, NULL);
+    handle(end_now);
     signal(SIGPIPE, SIG_IGN);
     progress_enable(isatty(STDERR_FILENO));
 }
+
+void terminal_ask_before_ending(void) { handle(raise_stop); }
 
 static bool write_output(void *self, struct view v, struct err *e)
 {

@@ -6,10 +6,13 @@
 #include "verbs/verb.h"
 
 /*
- * From now on the first Ctrl-C or SIGTERM raises terminal_stop and the second one
- * ends the program; writing into a closed pipe is an error and not the end.
+ * From now on writing into a closed pipe is an error and not the end; Ctrl-C and
+ * SIGTERM end the program, and leave no half-written file.
  */
 void terminal_start(void);
+
+/* For verbs that end well by themselves: the first Ctrl-C or SIGTERM raises the flag, the second ends the program. */
+void terminal_ask_before_ending(void);
 extern volatile sig_atomic_t terminal_stop;
 
 /* Standard output. When its reader goes away (| head), terminal_stop is raised too. */

@@ -31,7 +31,7 @@ struct call {
     int n_args;
     struct sink *out; /* the answer streams; the door flushes */
     struct look look;
-    const volatile sig_atomic_t *stop; /* becomes non-zero when the asker wants us to end; never NULL */
+    const volatile sig_atomic_t *stop; /* becomes non-zero when the asker wants us to end; never NULL; see watches_stop */
     const struct settings *program;    /* of the whole program, for the verb that shows settings */
     const struct settings_file *file;  /* that all settings were read from; NULL: none */
 };
@@ -48,6 +48,7 @@ struct verb {
     const void *defaults; /* a settings struct with every default filled in */
     size_t settings_size;
     bool takes_command; /* the first word that is no option begins somebody else's command line */
+    bool watches_stop;  /* looks at call.stop and ends well; the others are ended where they are */
 
     bool (*run)(const struct call *c, struct err *e);
 };

@@ -256,6 +256,14 @@ static void check_outfile(void)
     CHECK(stat(path, &st) == 0 && st.st_size == 5 && (st.st_mode & 0777) == 0600);
     CHECK_EQ(files_in_dir(), before + 1);
 
+    /* What a signal handler does: all that is being written goes, what is whole stays. */
+    own(outfile) struct outfile one, two;
+    CHECK(outfile_open(&one, path, &e) && outfile_open(&two, in_dir("two"), &e));
+    CHECK_EQ(files_in_dir(), before + 3);
+    outfile_abandon_all();
+    CHECK_EQ(files_in_dir(), before + 1);
+    CHECK(access(in_dir("out"), F_OK) == 0);
+
     struct outfile bad;
     CHECK(!outfile_open(&bad, dir, &e));
     CHECK_EQ(e.kind, ERR_USAGE);
