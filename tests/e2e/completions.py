@@ -30,6 +30,11 @@ ROWS = [
     ("inferom convert sa",             "sample.folded",    "convert"),
     ("inferom help for",               "formats",          "sample.folded"),
     ("inferom formats --js",           "--json",           "--explain"),
+    ("inferom ru",                     "runs",             "convert"),
+    ("inferom runs ",                  "show",             "convert"),
+    ("inferom runs show --js",         "--json",           "--explain"),
+    ("inferom runs show sa",           "sample.folded",    "convert"),
+    ("inferom report --sort ",         "self total",       "folded"),
     ("inferom formats --color ",       "auto never",       "warn"),
 ]
 

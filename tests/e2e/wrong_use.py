@@ -45,6 +45,8 @@ ROWS = [
     ("help reprot",                      USAGE,      "inferom help: no verb 'reprot' (did you mean 'report'?)"),
     ("help report formats",              USAGE,      "inferom help: one word too many: 'formats'"),
     ("config reprot",                    USAGE,      "inferom config: no verb 'reprot' (did you mean 'report'?)"),
+    ("runs shwo ok.folded",              USAGE,      "inferom: no verb 'runs shwo' (did you mean 'runs show'?)"),
+    ("help runs shwo",                   USAGE,      "inferom help: no verb 'runs shwo' (did you mean 'runs show'?)"),
     ("--verbose",                        USAGE,      "inferom: --verbose goes with --version"),
     ("--top 5 report ok.folded",         USAGE,      "inferom: unknown option '--top' (did you mean '--log'?)"),
 
@@ -77,6 +79,8 @@ ROWS = [
     # Words.
     ("convert",                          USAGE,      "inferom convert: IN is missing (usage: inferom convert [options] IN)"),
     ("convert ok.folded b",              USAGE,      "inferom convert: one word too many: 'b' (usage: inferom convert [options] IN)"),
+    ("runs show",                        USAGE,      "inferom runs show: FILE is missing (usage: inferom runs show [options] FILE)"),
+    ("runs show --jsno ok.folded",       USAGE,      "inferom runs show: unknown option '--jsno' (did you mean '--json'?)"),
     ("formats now",                      USAGE,      "inferom formats: one word too many: 'now' (usage: inferom formats [options])"),
 
     # Formats and files.
@@ -89,6 +93,11 @@ ROWS = [
     ("convert binary -o out.folded",     MALFORMED,  "inferom convert: binary: not a profile in any format this program reads ('inferom formats' lists them)"),
     ("convert no-count.folded -o out.folded", MALFORMED, "inferom convert: no-count.folded: line 2: no count after the stack"),
     ("convert $'escape\\x1b[31m' -o out.folded", MALFORMED, "inferom convert: escape\\x1b[31m: line 1: no count after the stack"),
+
+    ("report nothing.folded",            NOT_FOUND,  "inferom report: nothing.folded: No such file or directory"),
+    ("report empty",                     MALFORMED,  "inferom report: empty: empty: there is no profile in it"),
+    ("report no-count.folded",           MALFORMED,  "inferom report: no-count.folded: line 2: no count after the stack"),
+    ("runs show binary",                 MALFORMED,  "inferom runs show: binary: not a profile in any format this program reads ('inferom formats' lists them)"),
 
     # Settings files.
     ("--config nothing.json formats",    NOT_FOUND,  "inferom: nothing.json: No such file or directory"),
