@@ -94,20 +94,12 @@ static double rate_of(const struct stretch *r)
     return (double)(r->timed - 1) * 1e9 / (double)(r->last_ns - r->first_ns);
 }
 
-static void rate_text(struct table *t, double per_s)
-{
-    char text[48] = "-";
-    if (!isnan(per_s))
-        snprintf(text, sizeof text, "%.3g /s", per_s);
-    table_text(t, view_of(text));
-}
-
 static struct table *sets_for_eyes(const struct contents *c)
 {
     static const struct column columns[] = {
-        {"Samples of", "set",     COLUMN_TEXT}, {"Count",  "samples",   COLUMN_COUNT},
-        {"Measure",    "measure", COLUMN_TEXT}, {"Total",  "total",     COLUMN_TEXT},
-        {"Length",     "length",  COLUMN_NS},   {"Rate",   "rate",      COLUMN_TEXT},
+        {"Samples of", "set",     COLUMN_TEXT}, {"Count",      "samples", COLUMN_COUNT},
+        {"Measure",    "measure", COLUMN_TEXT}, {"Total",      "total",   COLUMN_TEXT},
+        {"Length",     "length",  COLUMN_NS},   {"Per second", "rate",    COLUMN_REAL},
     };
     struct table *t = table_new(columns, 6);
     for (uint32_t i = 0; i < profile_sets(c->p); i++) {
@@ -121,7 +113,7 @@ static struct table *sets_for_eyes(const struct contents *c)
             table_text(t, text_of(c, s->measures[m].name));
             table_text(t, view_of(total));
             table_number(t, when.timed ? (double)(when.last_ns - when.first_ns) : UNKNOWN);
-            rate_text(t, rate_of(&when));
+            table_number(t, rate_of(&when));
         }
     }
     return t;
@@ -183,19 +175,11 @@ static void span_of_values(const struct series *s, double *out_least, double *ou
     }
 }
 
-static void number_text(struct table *t, double v)
-{
-    char text[32] = "-";
-    if (!isnan(v))
-        snprintf(text, sizeof text, "%.6g", v);
-    table_text(t, view_of(text));
-}
-
 static struct table *series(const struct contents *c)
 {
     static const struct column columns[] = {
         {"Series", "name",  COLUMN_TEXT}, {"Labels", "labels", COLUMN_TEXT}, {"Readings", "readings", COLUMN_COUNT},
-        {"Least",  "least", COLUMN_TEXT}, {"Most",   "most",   COLUMN_TEXT}, {"Unit",     "unit",     COLUMN_TEXT},
+        {"Least",  "least", COLUMN_REAL}, {"Most",   "most",   COLUMN_REAL}, {"Unit",     "unit",     COLUMN_TEXT},
     };
     struct table *t = table_new(columns, 6);
     for (uint32_t i = 0; i < profile_series_count(c->p); i++) {
@@ -208,8 +192,8 @@ static struct table *series(const struct contents *c)
         table_text(t, text_of(c, s->name));
         table_text(t, buf_view(&labels));
         table_number(t, (double)s->n);
-        number_text(t, least);
-        number_text(t, most);
+        table_number(t, least);
+        table_number(t, most);
         table_text(t, s->unit_name.i ? text_of(c, s->unit_name) : view_of(unit_names[s->unit]));
     }
     return t;
@@ -406,5 +390,4 @@ void contents_json(const struct contents *c, struct sink *out)
     json_table(c, &w, "series", series);
     json_table(c, &w, "losses", losses);
     json_close(&w, '}');
-    sink_char(out, '\n');
 }

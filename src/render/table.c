@@ -70,6 +70,7 @@ static void show_number(char out[32], const struct column *c, double n)
     case COLUMN_BYTES: text_bytes(out, n); return;
     case COLUMN_SHARE: snprintf(out, 32, "%.1f %%", 100 * n); return;
     case COLUMN_ID: snprintf(out, 32, "%.0f", n); return;
+    case COLUMN_REAL: snprintf(out, 32, "%.6g", n + 0.0); return; /* no "-0" */
     case COLUMN_COUNT:
         if (c->decimals)
             text_decimal(out, llround(n), c->decimals);

@@ -29,6 +29,7 @@ enum column_kind {
     COLUMN_BYTES, /* 1.5 MiB */
     COLUMN_SHARE, /* 0..1, shown as 12.3 % */
     COLUMN_ID,    /* 1234: a number that is a name */
+    COLUMN_REAL,  /* 0.25, 1.5e+09: whatever was measured */
     COLUMN_KIND_COUNT
 };
 
