@@ -63,8 +63,9 @@ static inline void tell_clock(struct story *s, uint64_t start, uint64_t end, int
 /* A chapter ends: what was told so far is in the file. */
 static inline void tell_pause(struct story *s)
 {
-    if (s->writer)
-        CHECK(capture_flush(s->writer, NULL));
+    struct err e = {0};
+    if (s->writer && !capture_flush(s->writer, &e))
+        CHECK(e.kind != ERR_NONE);
 }
 
 static inline labels_id tell_labels(struct builder *b, const char *request, int64_t tokens)

@@ -96,6 +96,44 @@ static void check_empty(void)
     check_same(back, p);
 }
 
+/* A text that no chunk could hold is cut, and the file says so. */
+static void check_long_texts(void)
+{
+    const size_t n = (size_t)20 << 20;
+    own(free) char *text = malloc(n);
+    memset(text, 'x', n);
+    own(capture_writer) struct capture_writer *w = NULL;
+    CHECK(capture_open(&w, path, 0, NULL));
+    capture_fact(w, VIEW("environment"), (struct view){text, n});
+    builder_string(capture_names(w), (struct view){text, n});
+    CHECK(capture_close(w, NULL));
+    own(profile) struct profile *p = read_path(path, NULL);
+    CHECK(has_note(p, "2 texts were longer than 1 MiB and were cut there"));
+    const struct fact *f = profile_fact_named(p, VIEW("environment"));
+    CHECK_EQ(f ? profile_string(p, f->value).n : 0, (size_t)1 << 20);
+}
+
+/* What becomes known about a span before it is written, and after. */
+static void check_span_changes(void)
+{
+    for (int flush_first = 0; flush_first < 2; flush_first++) {
+        own(capture_writer) struct capture_writer *w = NULL;
+        CHECK(capture_open(&w, path, 0, NULL));
+        span_id a = capture_span(w, (struct span){.start_ns = 1, .length_ns = TIME_NONE});
+        span_id b = capture_span(w, (struct span){.start_ns = 2, .length_ns = TIME_NONE});
+        CHECK(!flush_first || capture_flush(w, NULL));
+        capture_span_length(w, a, 7);
+        capture_span_relate(w, b, a, (span_id){0});
+        capture_span_relate(w, a, (span_id){0}, b); /* forward */
+        capture_span_length(w, (span_id){0}, 9);    /* nobody */
+        CHECK(capture_close(w, NULL));
+        own(profile) struct profile *p = read_path(path, NULL);
+        CHECK(profile_spans(p) == 2 && profile_span(p, a)->length_ns == 7 && profile_span(p, a)->link.i == b.i);
+        CHECK(profile_spans(p) == 2 && profile_span(p, b)->length_ns == TIME_NONE && profile_span(p, b)->parent.i == a.i);
+        CHECK_EQ(profile_damages(p), 0);
+    }
+}
+
 static void check_big(void)
 {
     const size_t n = 100000;
@@ -212,6 +250,7 @@ static void check_disk_full(void)
     }
     setrlimit(RLIMIT_FSIZE, &old);
     CHECK(e.kind == ERR_IO && strstr(e.text, path) && strstr(e.hint, "runs show"));
+    tell_everything(&s); /* whoever does not look goes on talking, and nothing happens */
     CHECK(!capture_close(w, &e));
     capture_writer_free(take(w));
     struct capture_report report;
@@ -281,6 +320,8 @@ int main(void)
     check_round_trip(CHUNK_PLAIN);
     check_recording();
     check_empty();
+    check_long_texts();
+    check_span_changes();
     check_big();
     check_truncation();
     check_reading_while_writing();
