@@ -1,100 +1,24 @@
-/*
- * A file is read in one pass although its parts may come in any order: the
- * names of the frames usually stand behind the samples that use them, the unit
- * of a profile may stand behind its numbers. So until the end
- *
- *   - stacks are paths of frame indices in one tree for the whole file,
- *   - a profile is a track: rows of (path, number), the number as exact as it
- *     was written,
- *
- * and only then do indices become frames, paths stacks and numbers values.
- *
- * In time both kinds of track are the same thing, a row of positions:
- *
- *     sampled    start ── weight ──┬── weight ──┬── weight ──┐
- *     evented    at ───────────────at ──────────at ──────────at
- *
- * The value of a row is the difference of two *rounded* positions. Each may be
- * off by half a nanosecond, their sum is not: it is last minus first.
- */
-#include "base/arena.h"
+/* One pass over the JSON; what is read waits in tracks until all of it is there. */
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "formats/fixed_point.h"
-#include "formats/path_tree.h"
 #include "formats/speedscope.h"
+#include "formats/speedscope_tracks.h"
 
 #include <inttypes.h>
-
-enum dimension { TIME, COUNT, BYTES, DIMENSION_COUNT };
-
-static const struct unit_row {
-    struct view word;
-    enum dimension dimension;
-    unsigned ns_digits; /* a unit of time is 10^this ns */
-} units[] = {
-    {VIEW("none"),         COUNT, 0},
-    {VIEW("bytes"),        BYTES, 0},
-    {VIEW("nanoseconds"),  TIME,  0},
-    {VIEW("microseconds"), TIME,  3},
-    {VIEW("milliseconds"), TIME,  6},
-    {VIEW("seconds"),      TIME,  9},
-};
-
-/* What the profiles of one dimension become. */
-static const struct set_row {
-    struct view name;
-    enum unit unit;
-} sets[DIMENSION_COUNT] = {
-    [TIME] = {VIEW("time"), UNIT_NS},
-    [COUNT] = {VIEW("samples"), UNIT_COUNT},
-    [BYTES] = {VIEW("bytes"), UNIT_BYTES},
-};
-
-enum track_kind { KIND_UNSAID, SAMPLED, EVENTED };
-
-struct track {
-    struct view name;
-    const struct unit_row *unit;
-    enum track_kind kind;
-    fixed start;
-
-    uint32_t *paths;  /* sampled: of each sample; evented: what is open after each event */
-    size_t n_paths, cap_paths;
-    fixed *numbers;   /* sampled: weights; evented: when */
-    size_t n_numbers, cap_numbers;
-    unsigned decimals; /* behind the point of any of the numbers */
-    size_t n_events, n_open;
-    uint32_t largest_frame;
-    bool has_frames;
-};
 
 struct file {
     struct builder *b;
     struct json_reader *j;
-    struct arena names;
-    struct path_tree paths;
-    struct track *tracks;
-    size_t n_tracks, cap_tracks;
-    frame_id *frames;
-    size_t n_frames, cap_frames;
-
+    struct tracks tracks;
     struct { uint32_t frame, path; } *last; /* the stack of the sample before, root first */
     size_t n_last, cap_last;
 };
 
 static void file_done(struct file *f)
 {
-    for (size_t i = 0; i < f->n_tracks; i++) {
-        free(f->tracks[i].paths);
-        free(f->tracks[i].numbers);
-    }
-    free(f->tracks);
-    free(f->frames);
     free(f->last);
-    arena_done(&f->names);
-    path_tree_done(&f->paths);
+    tracks_done(&f->tracks);
 }
 DEFINE_OWN_IN_PLACE(file, struct file)
 
@@ -131,21 +55,6 @@ static bool to_frame(const struct json_token *t, struct track *to, uint32_t *out
     return true;
 }
 
-static void add_path(struct track *t, uint32_t path)
-{
-    GROW(t->paths, t->cap_paths, t->n_paths + 1);
-    t->paths[t->n_paths++] = path;
-}
-
-static void add_number(struct track *t, fixed n)
-{
-    GROW(t->numbers, t->cap_numbers, t->n_numbers + 1);
-    t->numbers[t->n_numbers++] = n;
-    unsigned decimals = fixed_decimals(n);
-    if (decimals > t->decimals)
-        t->decimals = decimals;
-}
-
 /* Sampled. One stack; as far as it is the one before, its path is known. */
 static bool read_stack(struct file *f, struct track *to, struct err *e)
 {
@@ -160,18 +69,18 @@ static bool read_stack(struct file *f, struct track *to, struct err *e)
         if (!as_before) {
             GROW(f->last, f->cap_last, depth + 1);
             f->last[depth].frame = frame;
-            f->last[depth].path = path_tree_push(&f->paths, path, frame);
+            f->last[depth].path = path_tree_push(&f->tracks.paths, path, frame);
         }
         path = f->last[depth++].path;
     }
     f->n_last = depth;
-    add_path(to, path);
+    track_add_path(to, path);
     return !e->kind;
 }
 
 static bool begins(struct track *t, enum track_kind kind, struct err *e)
 {
-    if (t->kind != KIND_UNSAID && t->kind != kind)
+    if (t->kind != TRACK_UNSAID && t->kind != kind)
         return err_set(e, ERR_MALFORMED, "both sampled and evented");
     t->kind = kind;
     return true;
@@ -180,7 +89,7 @@ static bool begins(struct track *t, enum track_kind kind, struct err *e)
 static bool read_samples(struct file *f, struct track *to, struct err *e)
 {
     struct json_token t;
-    if (!begins(to, SAMPLED, e) || !json_expect(f->j, JSON_ARRAY, &t, e))
+    if (!begins(to, TRACK_SAMPLED, e) || !json_expect(f->j, JSON_ARRAY, &t, e))
         return false;
     while (json_next_item(f->j, &t, e)) {
         if (t.kind != JSON_ARRAY)
@@ -194,7 +103,7 @@ static bool read_samples(struct file *f, struct track *to, struct err *e)
 static bool read_weights(struct file *f, struct track *to, struct err *e)
 {
     struct json_token t;
-    if (!begins(to, SAMPLED, e) || !json_expect(f->j, JSON_ARRAY, &t, e))
+    if (!begins(to, TRACK_SAMPLED, e) || !json_expect(f->j, JSON_ARRAY, &t, e))
         return false;
     while (json_next_item(f->j, &t, e)) {
         fixed weight;
@@ -202,7 +111,7 @@ static bool read_weights(struct file *f, struct track *to, struct err *e)
             return false;
         if (weight < 0)
             return err_set(e, ERR_MALFORMED, "weight %zu is negative", to->n_numbers + 1);
-        add_number(to, weight);
+        track_add_number(to, weight);
     }
     return !e->kind;
 }
@@ -266,18 +175,18 @@ static bool apply_event(struct file *f, struct track *t, const struct event *ev,
     uint32_t open = t->n_paths ? t->paths[t->n_paths - 1] : 0;
     if (ev->type == 'O') {
         t->n_open++;
-        open = path_tree_push(&f->paths, open, ev->frame);
+        open = path_tree_push(&f->tracks.paths, open, ev->frame);
     } else if (!t->n_open) {
         return err_set(e, ERR_MALFORMED, "event %zu closes frame %u, but none is open", no, ev->frame);
-    } else if (f->paths.rows[open].step != ev->frame) {
+    } else if (f->tracks.paths.rows[open].step != ev->frame) {
         return err_set(e, ERR_MALFORMED, "event %zu closes frame %u, but the innermost open one is %u", no, ev->frame,
-                       f->paths.rows[open].step);
+                       f->tracks.paths.rows[open].step);
     } else {
         t->n_open--;
-        open = f->paths.rows[open].before;
+        open = f->tracks.paths.rows[open].before;
     }
-    add_path(t, open);
-    add_number(t, ev->at);
+    track_add_path(t, open);
+    track_add_number(t, ev->at);
     return true;
 }
 
@@ -285,7 +194,7 @@ static bool read_events(struct file *f, struct track *to, struct err *e)
 {
     struct json_token t;
     struct event ev;
-    if (!begins(to, EVENTED, e) || !json_expect(f->j, JSON_ARRAY, &t, e))
+    if (!begins(to, TRACK_EVENTED, e) || !json_expect(f->j, JSON_ARRAY, &t, e))
         return false;
     while (json_next_item(f->j, &t, e)) {
         if (t.kind != JSON_OBJECT)
@@ -304,9 +213,9 @@ static bool read_type(struct file *f, struct track *to, struct err *e)
     if (!read_text(f, &word, e))
         return false;
     if (view_same(word, VIEW("sampled")))
-        return begins(to, SAMPLED, e);
+        return begins(to, TRACK_SAMPLED, e);
     if (view_same(word, VIEW("evented")))
-        return begins(to, EVENTED, e);
+        return begins(to, TRACK_EVENTED, e);
     return err_set(e, ERR_UNSUPPORTED, "neither \"sampled\" nor \"evented\"");
 }
 
@@ -315,12 +224,9 @@ static bool read_unit(struct file *f, struct track *to, struct err *e)
     struct view word;
     if (!read_text(f, &word, e))
         return false;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (view_same(word, units[i].word)) {
-            to->unit = &units[i];
-            return true;
-        }
-    return err_set(e, ERR_UNSUPPORTED, "a unit that is none of none, bytes, nanoseconds, microseconds, milliseconds, seconds");
+    to->unit = track_unit_named(word);
+    return to->unit || err_set(e, ERR_UNSUPPORTED, "a unit that is none of none, bytes, nanoseconds, microseconds, "
+                                                   "milliseconds, seconds");
 }
 
 static bool read_name(struct file *f, struct track *to, struct err *e)
@@ -328,7 +234,7 @@ static bool read_name(struct file *f, struct track *to, struct err *e)
     struct view name;
     if (!read_text(f, &name, e))
         return false;
-    to->name = (struct view){arena_text(&f->names, name), name.n};
+    to->name = (struct view){arena_text(&f->tracks.names, name), name.n};
     return true;
 }
 
@@ -361,9 +267,9 @@ static bool read_profile_key(struct file *f, struct track *to, struct view key, 
 
 static bool check_track(const struct track *t, struct err *e)
 {
-    if (t->kind == KIND_UNSAID)
+    if (t->kind == TRACK_UNSAID)
         return err_set(e, ERR_MALFORMED, "neither samples nor events");
-    if (t->kind == SAMPLED && t->n_paths != t->n_numbers)
+    if (t->kind == TRACK_SAMPLED && t->n_paths != t->n_numbers)
         return err_set(e, ERR_MALFORMED, "%zu samples, but %zu weights", t->n_paths, t->n_numbers);
     if (t->n_open)
         return err_set(e, ERR_MALFORMED, "frames are still open after the last event: %zu", t->n_open);
@@ -379,32 +285,20 @@ static bool read_profile(struct file *f, struct track *to, struct err *e)
     return !e->kind && check_track(to, e);
 }
 
-/* Which profile it was about; its name as far as it can be printed. */
-static bool in_track(const struct file *f, size_t i, struct err *e)
-{
-    char name[48];
-    struct view v = f->tracks[i].name;
-    size_t n = v.n < sizeof name ? v.n : sizeof name - 1;
-    for (size_t c = 0; c < n; c++)
-        name[c] = v.at[c] >= 0x20 && v.at[c] < 0x7f ? v.at[c] : '?';
-    name[n] = '\0';
-    return n ? err_in(e, "profile %zu '%s'", i + 1, name) : err_in(e, "profile %zu", i + 1);
-}
-
 static bool read_profiles(struct file *f, struct err *e)
 {
     struct json_token t;
     if (!json_expect(f->j, JSON_ARRAY, &t, e))
         return false;
     while (json_next_item(f->j, &t, e)) {
-        size_t i = f->n_tracks;
+        struct tracks *all = &f->tracks;
+        size_t i = all->n;
         if (t.kind != JSON_OBJECT)
             return err_set(e, ERR_MALFORMED, "line %" PRIu64 ": profile %zu is not an object", t.line, i + 1);
-        GROW(f->tracks, f->cap_tracks, i + 1);
-        f->tracks[f->n_tracks++] = (struct track){.unit = &units[0]};
-        f->n_last = 0;
-        if (!read_profile(f, &f->tracks[i], e))
-            return in_track(f, i, e);
+        GROW(all->rows, all->cap, i + 1);
+        all->rows[all->n++] = (struct track){.unit = track_unit_named(VIEW("none"))};
+        if (!read_profile(f, &all->rows[i], e))
+            return tracks_in(all, i, e);
     }
     return !e->kind;
 }
@@ -442,9 +336,9 @@ static bool read_frame(struct file *f, struct err *e)
     if (e->kind)
         return false;
     if (!has_name)
-        return err_set(e, ERR_MALFORMED, "frame %zu has no name", f->n_frames);
-    GROW(f->frames, f->cap_frames, f->n_frames + 1);
-    f->frames[f->n_frames++] = builder_frame(f->b, (struct frame){.function = builder_function(f->b, function)});
+        return err_set(e, ERR_MALFORMED, "frame %zu has no name", f->tracks.n_functions);
+    GROW(f->tracks.functions, f->tracks.cap_functions, f->tracks.n_functions + 1);
+    f->tracks.functions[f->tracks.n_functions++] = function;
     return true;
 }
 
@@ -455,7 +349,7 @@ static bool read_frames(struct file *f, struct err *e)
         return false;
     while (json_next_item(f->j, &t, e)) {
         if (t.kind != JSON_OBJECT)
-            return err_set(e, ERR_MALFORMED, "line %" PRIu64 ": frame %zu is not an object", t.line, f->n_frames);
+            return err_set(e, ERR_MALFORMED, "line %" PRIu64 ": frame %zu is not an object", t.line, f->tracks.n_functions);
         if (!read_frame(f, e))
             return false;
     }
@@ -473,13 +367,25 @@ static bool read_shared(struct file *f, struct err *e)
     return !e->kind;
 }
 
-static bool read_fact(struct file *f, struct view key, struct err *e)
+/* Most tools tell where a function begins; py-spy tells which of its lines was running. */
+static bool read_exporter(struct file *f, struct err *e)
+{
+    struct view value;
+    if (!read_text(f, &value, e))
+        return false;
+    f->tracks.lines_move = view_starts(value, VIEW("py-spy"));
+    if (value.n)
+        builder_fact(f->b, VIEW("exporter"), value);
+    return true;
+}
+
+static bool read_name_of_file(struct file *f, struct err *e)
 {
     struct view value;
     if (!read_text(f, &value, e))
         return false;
     if (value.n)
-        builder_fact(f->b, key, value);
+        builder_fact(f->b, VIEW("name"), value);
     return true;
 }
 
@@ -495,128 +401,15 @@ static bool read_file(struct file *f, struct err *e)
         else if (view_same(t.text, VIEW("shared")))
             ok = read_shared(f, e);
         else if (view_same(t.text, VIEW("name")))
-            ok = read_fact(f, VIEW("name"), e);
+            ok = read_name_of_file(f, e);
         else if (view_same(t.text, VIEW("exporter")))
-            ok = read_fact(f, VIEW("exporter"), e);
+            ok = read_exporter(f, e);
         else
             ok = json_skip(f->j, e);
     }
     if (!ok || e->kind || !json_expect(f->j, JSON_END, &t, e))
         return false;
     return has_profiles || err_set(e, ERR_MALFORMED, "no \"profiles\" in it");
-}
-
-/* Everything is known now. */
-
-static bool check_frames(const struct file *f, struct err *e)
-{
-    for (size_t i = 0; i < f->n_tracks; i++)
-        if (f->tracks[i].has_frames && f->tracks[i].largest_frame >= f->n_frames) {
-            err_set(e, ERR_MALFORMED, "frame %u does not exist: there are %zu, counted from 0",
-                    f->tracks[i].largest_frame, f->n_frames);
-            return in_track(f, i, e);
-        }
-    if (f->paths.full)
-        return err_set(e, ERR_LIMIT, "more than 4 294 967 295 different stacks");
-    return true;
-}
-
-static stack_id *make_stacks(struct file *f)
-{
-    stack_id *stacks = mem_resize(NULL, f->paths.n * sizeof *stacks);
-    stacks[0] = STACK_ROOT;
-    for (size_t i = 1; i < f->paths.n; i++)
-        stacks[i] = builder_push(f->b, stacks[f->paths.rows[i].before], f->frames[f->paths.rows[i].step]);
-    return stacks;
-}
-
-static size_t rows_of(const struct track *t)
-{
-    return t->kind == EVENTED && t->n_numbers ? t->n_numbers - 1 : t->n_numbers;
-}
-
-/* Where the first row begins. Counts and bytes have no place in time. */
-static fixed first_position(const struct track *t)
-{
-    if (t->kind == EVENTED)
-        return t->n_numbers ? t->numbers[0] : 0;
-    return t->unit->dimension == TIME ? t->start : 0;
-}
-
-/*
- * Fractions of a count are kept: as many digits as any number of the dimension
- * needs, but no more than let the sum of all fit into 63 bits.
- */
-static bool decimals_for(const struct file *f, enum dimension d, unsigned *out, struct err *e)
-{
-    unsigned decimals = 0;
-    fixed sum = 0;
-    for (size_t i = 0; i < f->n_tracks; i++) {
-        const struct track *t = &f->tracks[i];
-        if (t->unit->dimension != d)
-            continue;
-        decimals = t->decimals > decimals ? t->decimals : decimals;
-        for (size_t k = 0; t->kind == SAMPLED && k < t->n_numbers && sum < FIXED_LARGEST; k++)
-            sum += t->numbers[k];
-        if (t->kind == EVENTED && t->n_numbers)
-            sum += t->numbers[t->n_numbers - 1] - t->numbers[0];
-        if (sum >= FIXED_LARGEST)
-            return err_set(e, ERR_LIMIT, "the values of '%s' add up past 2^63", sets[d].name.at);
-    }
-    decimals = d == TIME ? 0 : decimals;
-    while (decimals && fixed_rounded(sum, decimals) > INT64_MAX - (fixed)f->n_tracks) /* each may round up once */
-        decimals--;
-    *out = decimals;
-    return true;
-}
-
-/* A position as the model has it: whole nanoseconds, or counts with so many decimals. */
-static fixed in_model(const struct track *t, unsigned decimals, fixed position)
-{
-    return fixed_rounded(position, t->unit->ns_digits + decimals);
-}
-
-static bool emit_track(struct file *f, size_t i, set_id set, unsigned decimals, const stack_id *stacks, struct err *e)
-{
-    const struct track *t = &f->tracks[i];
-    bool in_time = t->unit->dimension == TIME;
-    thread_id thread = builder_thread(f->b, PROCESS_NONE, -(int32_t)i - 1); /* its number nobody said */
-    builder_name_thread(f->b, thread, t->name);
-    context_id context = builder_context(f->b, thread, LABELS_NONE);
-
-    fixed position = first_position(t), from = in_model(t, decimals, position);
-    for (size_t k = 0; k < rows_of(t); k++) {
-        position = t->kind == EVENTED ? t->numbers[k + 1] : position + t->numbers[k];
-        fixed to = in_model(t, decimals, position);
-        if (position >= FIXED_LARGEST || to > INT64_MAX || to - from > INT64_MAX)
-            return err_set(e, ERR_LIMIT, "the values add up past 2^63");
-        int64_t value = (int64_t)(to - from);
-        uint64_t time_ns = in_time && from >= 0 ? (uint64_t)from : TIME_NONE;
-        /* Between events, nothing open or nothing passed is nothing measured. */
-        if (t->kind == SAMPLED || (t->paths[k] && value))
-            builder_sample(f->b, set, time_ns, context, stacks[t->paths[k]], &value);
-        from = to;
-    }
-    return true;
-}
-
-static bool emit(struct file *f, struct err *e)
-{
-    if (!check_frames(f, e))
-        return false;
-    own(free) stack_id *stacks = make_stacks(f);
-    unsigned decimals[DIMENSION_COUNT];
-    for (enum dimension d = 0; d < DIMENSION_COUNT; d++)
-        if (!decimals_for(f, d, &decimals[d], e))
-            return false;
-    for (size_t i = 0; i < f->n_tracks; i++) {
-        enum dimension d = f->tracks[i].unit->dimension;
-        struct measure_spec measure = {.name = sets[d].name, .unit = sets[d].unit, .decimals = decimals[d]};
-        set_id set = builder_set(f->b, sets[d].name, &measure, 1);
-        if (!emit_track(f, i, set, decimals[d], stacks, e))
-            return in_track(f, i, e);
-    }
-    return true;
 }
 
 bool speedscope_read(struct builder *b, struct reader *in, struct err *e)
@@ -626,6 +419,6 @@ bool speedscope_read(struct builder *b, struct reader *in, struct err *e)
     own(json_reader) struct json_reader j;
     json_from(&j, in);
     own(file) struct file f = {.b = b, .j = &j};
-    path_tree_init(&f.paths);
-    return read_file(&f, e) && emit(&f, e);
+    tracks_init(&f.tracks);
+    return read_file(&f, e) && tracks_emit(&f.tracks, b, e);
 }

@@ -130,6 +130,25 @@ static void check_frames(void)
     CHECK_EQ(f->line, 7);
 }
 
+/* py-spy tells the running line: one function on two lines is one function. */
+static void check_py_spy(void)
+{
+    printf("py-spy\n");
+    own(profile) struct profile *p = NULL;
+    struct err e = {0};
+    CHECK(read_as("speedscope", VIEW("{\"profiles\": [{\"samples\": [[0], [1]], \"weights\": [1, 1]}], \"shared\": {\"frames\": ["
+                                     "{\"name\": \"decode\", \"file\": \"w.py\", \"line\": 5},"
+                                     "{\"name\": \"decode\", \"file\": \"w.py\", \"line\": 6}]}, \"exporter\": \"py-spy@0.4.3\"}"),
+                  &p, &e));
+    const struct sample_set *set = profile_set(p, (set_id){0});
+    const struct frame *a = profile_frame(p, profile_stack(p, set->stacks[0])->frame);
+    const struct frame *b = profile_frame(p, profile_stack(p, set->stacks[1])->frame);
+    CHECK_EQ(a->function.i, b->function.i);
+    CHECK(a->line == 5 && b->line == 6);
+    CHECK_EQ(a->kind, FRAME_PYTHON);
+    CHECK_STR(profile_string(p, profile_fact_named(p, VIEW("exporter"))->value).at, "py-spy@0.4.3");
+}
+
 /* What is written for what. */
 
 static void check_written(const char *what, struct profile *taken, const char *want)
@@ -276,6 +295,7 @@ int main(void)
 {
     check_reading();
     check_frames();
+    check_py_spy();
     check_writing();
     check_negative();
     for (uint64_t seed = 0; seed < 200; seed++)
