@@ -24,6 +24,9 @@ void log_line(enum log_level level, const char *fmt, ...)
     size_t len = (size_t)n + (m < 0 ? 0 : (size_t)m);
     if (len > sizeof line - 2)
         len = sizeof line - 2;
+    for (size_t i = 0; i < len; i++) /* names come from other people's files: they must not move the cursor */
+        if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+            line[i] = '?';
     line[len++] = '\n';
     ssize_t ignored = write(STDERR_FILENO, line, len);
     (void)ignored; /* there is nowhere left to complain to */

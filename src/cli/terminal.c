@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/ioctl.h>
 
 volatile sig_atomic_t terminal_stop;
@@ -35,8 +36,20 @@ static void handle(void (*handler)(int))
     }
 }
 
+/* A standard stream that is closed would lend its number to the next file we open, and be written into. */
+static void occupy_standard_streams(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 void terminal_start(void)
 {
+    occupy_standard_streams();
     handle(end_now);
     signal(SIGPIPE, SIG_IGN);
     progress_enable(isatty(STDERR_FILENO));

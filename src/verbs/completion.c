@@ -62,6 +62,6 @@ const char *completion_first_word(size_t i, char name[64], const char **out_what
     if (!v)
         return NULL;
     snprintf(name, 64, "%.*s", (int)first_word_length(v), v->name);
-    *out_what = verb_named(name) ? v->what : "more than one verb begins with this word";
+    *out_what = verb_named(name) ? v->what : "a group of verbs";
     return name;
 }

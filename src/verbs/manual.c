@@ -114,7 +114,7 @@ static void print_examples(struct sink *out)
     for (size_t i = 0; (v = verb_at(i)); i++) {
         if (!v->example)
             continue;
-        sink_printf(out, "%sTo %s:\n", between, v->what);
+        sink_printf(out, "%sTo %.*s:\n", between, (int)strcspn(v->what, ":,"), v->what);
         print_literal(out, v->example);
         between = ".Pp\n";
     }
