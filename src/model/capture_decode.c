@@ -149,6 +149,7 @@ static uint32_t labels_row(struct decoder *d, struct cursor *c, uint32_t file_id
 {
     (void)file_id;
     size_t n = cursor_count(c, 4);
+    d->labels_taken += n;
     own(free) struct label *labels = mem_new(n * sizeof *labels);
     for (size_t i = 0; i < n; i++) {
         uint32_t key = cursor_u32(c), text = cursor_u32(c);

@@ -16,9 +16,9 @@ struct decoder {
     struct builder *into;
     struct ids strings, mappings, functions, frames, stacks, processes, threads, labels, contexts, spans;
     struct known_set {
-        uint32_t number; /* in the file */
+        bool is_known;
         set_id id;
-    } *sets;
+    } *sets; /* by their number in the file */
     size_t n_sets, cap_sets;
 
     struct kinship { /* of spans to spans that had not come yet */
@@ -33,6 +33,8 @@ struct decoder {
     uint64_t stand_ins;    /* names that were lost and have another now */
     uint64_t lost_samples; /* whose stack or context was lost */
     uint64_t lost_links;   /* of spans, to spans that were lost */
+    uint64_t lost_losses;  /* losses of sets that were lost themselves */
+    uint64_t labels_taken; /* rows inside rows; they take memory too */
 };
 
 void decoder_init(struct decoder *d, struct builder *into);

@@ -2,25 +2,28 @@
 #include "base/mem.h"
 #include "model/capture_decode.h"
 
-#define SETS_MOST 4096
+#define SETS_MOST 65536
+#define LOST_LOSSES_NAMED 16 /* that get a note of their own */
 #define DECIMALS_MOST 18
+
+/* Lists of texts and changes are as bounded as tables. */
+static size_t list_count(struct cursor *c, size_t least)
+{
+    size_t n = cursor_count(c, least);
+    return n <= CHUNK_ROWS_MOST ? n : (size_t)cursor_fail(c);
+}
 
 /* Samples. */
 
 static enum unit unit_from(uint64_t n) { return n < UNIT_KIND_COUNT ? (enum unit)n : UNIT_OTHER; }
 
-static bool remember_set(struct decoder *d, uint32_t number, set_id id)
+static void remember_set(struct decoder *d, uint32_t number, set_id id)
 {
-    for (size_t i = 0; i < d->n_sets; i++)
-        if (d->sets[i].number == number) {
-            d->sets[i].id = id;
-            return true;
-        }
-    if (d->n_sets == SETS_MOST)
-        return false;
-    GROW(d->sets, d->cap_sets, d->n_sets + 1);
-    d->sets[d->n_sets++] = (struct known_set){number, id};
-    return true;
+    for (; d->n_sets <= number; d->n_sets++) {
+        GROW(d->sets, d->cap_sets, d->n_sets + 1);
+        d->sets[d->n_sets] = (struct known_set){0};
+    }
+    d->sets[number] = (struct known_set){true, id};
 }
 
 struct set_head {
@@ -43,7 +46,7 @@ static bool read_set(struct decoder *d, struct cursor *c, struct set_head *out)
     uint32_t number = cursor_u32(c);
     struct view name = cursor_text(c);
     size_t n = cursor_count(c, 4);
-    if (!n || n > MEASURES_MOST)
+    if (!n || n > MEASURES_MOST || number >= SETS_MOST)
         return false;
     for (size_t m = 0; m < n; m++) {
         specs[m].name = cursor_text(c);
@@ -63,7 +66,8 @@ static bool read_set(struct decoder *d, struct cursor *c, struct set_head *out)
     const struct sample_set *set = profile_set(builder_view(d->into), out->id);
     for (size_t m = 0; m < n; m++)
         out->factors[m] = power_of_ten(set->measures[m].decimals - specs[m].decimals);
-    return remember_set(d, number, out->id);
+    remember_set(d, number, out->id);
+    return true;
 }
 
 struct sample_columns {
@@ -213,7 +217,7 @@ bool decode_spans(struct decoder *d, struct cursor *c, size_t *out_rows)
 
 bool decode_span_changes(struct decoder *d, struct cursor *c, size_t *out_rows)
 {
-    size_t n = *out_rows = cursor_count(c, 3);
+    size_t n = *out_rows = list_count(c, 3);
     for (size_t i = 0; i < n; i++) {
         span_id span = span_of(d, cursor_u32(c)); /* 0 when it was lost itself */
         bool is_length = cursor_varint(c) == 1;
@@ -260,7 +264,7 @@ bool decode_readings(struct decoder *d, struct cursor *c, size_t *out_rows)
 
 bool decode_facts(struct decoder *d, struct cursor *c, size_t *out_rows)
 {
-    size_t n = *out_rows = cursor_count(c, 2);
+    size_t n = *out_rows = list_count(c, 2);
     for (size_t i = 0; i < n; i++) {
         struct view key = cursor_text(c), value = cursor_text(c);
         if (c->bad)
@@ -272,6 +276,8 @@ bool decode_facts(struct decoder *d, struct cursor *c, size_t *out_rows)
 
 static void lost_elsewhere(struct decoder *d, struct view reason, uint64_t count)
 {
+    if (d->lost_losses++ >= LOST_LOSSES_NAMED)
+        return;
     own(buf) struct buf text;
     buf_init(&text, 400);
     buf_printf(&text, "%llu samples of a set that is lost itself were not recorded: %.*s", (unsigned long long)count,
@@ -281,18 +287,15 @@ static void lost_elsewhere(struct decoder *d, struct view reason, uint64_t count
 
 bool decode_losses(struct decoder *d, struct cursor *c, size_t *out_rows)
 {
-    size_t n = *out_rows = cursor_count(c, 3);
+    size_t n = *out_rows = list_count(c, 3);
     for (size_t i = 0; i < n; i++) {
         uint32_t number = cursor_u32(c);
         struct view reason = cursor_text(c);
         uint64_t count = cursor_varint(c);
         if (c->bad)
             return false;
-        size_t s = 0;
-        while (s < d->n_sets && d->sets[s].number != number)
-            s++;
-        if (s < d->n_sets)
-            builder_lost(d->into, d->sets[s].id, reason, count);
+        if (number < d->n_sets && d->sets[number].is_known)
+            builder_lost(d->into, d->sets[number].id, reason, count);
         else
             lost_elsewhere(d, reason, count);
     }
@@ -301,7 +304,7 @@ bool decode_losses(struct decoder *d, struct cursor *c, size_t *out_rows)
 
 bool decode_notes(struct decoder *d, struct cursor *c, size_t *out_rows)
 {
-    size_t n = *out_rows = cursor_count(c, 1);
+    size_t n = *out_rows = list_count(c, 1);
     for (size_t i = 0; i < n; i++) {
         struct view sentence = cursor_text(c);
         if (c->bad)

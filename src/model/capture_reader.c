@@ -87,12 +87,12 @@ static void take_chunk(struct capture *c, const struct chunk *chunk)
 
 static bool is_bounded(const struct capture *c, struct err *e)
 {
-    uint64_t read_bytes = reader_offset(c->in);
-    if (c->rows <= ROWS_FREE + ROWS_PER_BYTE * read_bytes &&
+    uint64_t read_bytes = reader_offset(c->in), rows = c->rows + c->decoder.labels_taken;
+    if (rows <= ROWS_FREE + ROWS_PER_BYTE * read_bytes &&
         c->unpacked_bytes <= UNPACKED_FREE + UNPACKED_PER_BYTE * read_bytes)
         return true;
     return err_set(e, ERR_LIMIT, "offset %" PRIu64 ": unpacks to %" PRIu64 " rows, %" PRIu64 " MiB: no recording looks like that",
-                   read_bytes, c->rows, c->unpacked_bytes >> 20);
+                   read_bytes, rows, c->unpacked_bytes >> 20);
 }
 
 static bool has_writer(int fd)
@@ -133,6 +133,8 @@ static void note_sums(struct capture *c)
     if (c->decoder.stand_ins)
         note(c, "names and callers that were in lost chunks are shown as [lost ...] in %" PRIu64 " places",
              c->decoder.stand_ins);
+    if (c->decoder.lost_losses)
+        note(c, "losses of sets that are lost themselves: %" PRIu64, c->decoder.lost_losses);
     if (c->decoder.lost_links)
         note(c, "%" PRIu64 " spans refer to spans that are lost", c->decoder.lost_links);
     if (r->types[CHUNK_UNKNOWN].chunks)

@@ -297,6 +297,27 @@ static void check_bomb(void)
     CHECK(e.kind == ERR_LIMIT && strstr(e.text, "no recording looks like that"));
 }
 
+/* Label sets of four million labels each: few rows, and much in them. */
+static void check_label_bomb(void)
+{
+    struct forged f;
+    struct err e = {0};
+    own(buf) struct buf payload;
+    buf_init(&payload, CHUNK_BYTES_MOST);
+    const size_t labels = (CHUNK_BYTES_MOST - 64) / 4;
+    forge(&f);
+    for (uint32_t i = 1; i <= 8; i++) {
+        buf_clear(&payload);
+        put_varint(&payload, i);
+        put_varint(&payload, 1);
+        put_varint(&payload, labels - i);
+        memset(buf_room(&payload, 4 * labels), 0, 4 * labels);
+        chunk_put(&f.w, CHUNK_LABELS, 1, buf_view(&payload));
+    }
+    CHECK(!read_forged(&f, NULL, &e));
+    CHECK(e.kind == ERR_LIMIT);
+}
+
 /* Heads by the thousand, each true, each claiming all that follows: quadratic, for whoever looks at all of it. */
 static void check_claims(void)
 {
@@ -340,6 +361,7 @@ int main(void)
     check_lies();
     check_unknown_references();
     check_bomb();
+    check_label_bomb();
     check_claims();
     check_not_ours();
     return CHECK_DONE();
