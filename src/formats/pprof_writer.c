@@ -132,48 +132,48 @@ static bool is_name_taken(const struct profile *p, uint32_t set, str_id name)
     return false;
 }
 
-static void put_value_type(struct pprof_writer *w, uint32_t set, size_t measure)
+static uint64_t measure_text(struct pprof_writer *w, uint32_t set, size_t measure)
 {
     const struct sample_set *s = profile_set(w->p, (set_id){set});
-    const struct measure *m = &s->measures[measure];
-    struct view name = profile_string(w->p, m->name), of_set = profile_string(w->p, s->name);
+    struct view name = profile_string(w->p, s->measures[measure].name), of_set = profile_string(w->p, s->name);
+    if (!is_name_taken(w->p, set, s->measures[measure].name))
+        return text(w, name);
     buf_clear(&w->part);
-    if (is_name_taken(w->p, set, m->name)) {
-        buf_add(&w->part, of_set.at, of_set.n);
-        buf_puts(&w->part, "_");
-    }
+    buf_add(&w->part, of_set.at, of_set.n);
+    buf_puts(&w->part, "_");
     buf_add(&w->part, name.at, name.n);
-    proto_put_number(&w->message, 1, text(w, buf_view(&w->part)));
+    return text(w, buf_view(&w->part));
+}
+
+static uint64_t unit_text(struct pprof_writer *w, const struct measure *m)
+{
     buf_clear(&w->part);
     pprof_unit_word(&w->part, w->p, m);
-    proto_put_number(&w->message, 2, text(w, buf_view(&w->part)));
+    return text(w, buf_view(&w->part));
 }
 
 static void put_sample_types(struct pprof_writer *w)
 {
     for (uint32_t k = 0; k < profile_sets(w->p); k++)
         for (size_t m = 0; m < profile_set(w->p, (set_id){k})->n_measures; m++) {
-            put_value_type(w, k, m);
+            proto_put_number(&w->message, 1, measure_text(w, k, m));
+            proto_put_number(&w->message, 2, unit_text(w, &profile_set(w->p, (set_id){k})->measures[m]));
             put_message(w, PROFILE_SAMPLE_TYPE);
             w->n_types++;
         }
 }
 
-/* The measure to show first is the one of the first set; a period is told in its unit. */
+/* The measure to show is the one of the first set; a period is told in its unit, and under the set's name. */
 static void put_default(struct pprof_writer *w)
 {
     if (!profile_sets(w->p))
         return;
     const struct sample_set *set = profile_set(w->p, (set_id){0});
-    put_value_type(w, 0, set->shown);
-    struct proto_cursor c = proto_over(buf_view(&w->message));
-    struct proto_field type = {0};
-    if (proto_next(&c, &type) && type.number == 1)
-        put_number(w, PROFILE_DEFAULT_TYPE, type.value);
-    if (!set->period) {
-        buf_clear(&w->message);
+    put_number(w, PROFILE_DEFAULT_TYPE, measure_text(w, 0, set->shown));
+    if (!set->period)
         return;
-    }
+    proto_put_number(&w->message, 1, string(w, set->name));
+    proto_put_number(&w->message, 2, unit_text(w, &set->measures[set->shown]));
     put_message(w, PROFILE_PERIOD_TYPE);
     put_number(w, PROFILE_PERIOD, (uint64_t)set->period);
 }
