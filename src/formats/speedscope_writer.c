@@ -19,6 +19,7 @@
 
 /* What an index stands for: a frame, or the name of a span. */
 struct shown {
+    bool is_span;
     frame_id frame;
     str_id name;
 };
@@ -109,8 +110,25 @@ static void number_frames(struct writer *s)
         }
     for (uint32_t i = 1; i <= profile_spans(s->p); i++) {
         str_id name = profile_span(s->p, (span_id){i})->name;
-        index_for(s, &s->of_string[name.i], (struct shown){.name = name});
+        index_for(s, &s->of_string[name.i], (struct shown){.is_span = true, .name = name});
     }
+}
+
+/* Without a name: where it is, "[/lib/libc.so.6+0x2a1c]". */
+static void write_place(struct writer *s, frame_id id)
+{
+    struct view module = profile_frame_module(s->p, id);
+    uint64_t address = profile_frame(s->p, id)->address;
+    own(buf) struct buf text;
+    buf_init(&text, SIZE_MAX / 2);
+    if (module.n) {
+        buf_puts(&text, "[");
+        buf_add(&text, module.at, module.n);
+        buf_printf(&text, "+0x%" PRIx64 "]", address);
+    } else {
+        buf_printf(&text, "0x%" PRIx64, address);
+    }
+    json_text(&s->w, buf_view(&text));
 }
 
 static void write_shown(struct writer *s, const struct shown *what)
@@ -119,20 +137,17 @@ static void write_shown(struct writer *s, const struct shown *what)
     const struct function *function = profile_function(p, profile_frame(p, what->frame)->function);
     json_open(&s->w, '{');
     json_key(&s->w, "name");
-    if (!what->frame.i) {
+    if (what->is_span)
         json_text(&s->w, profile_string(p, what->name));
-    } else if (function->name.i) {
+    else if (function->name.i)
         json_text(&s->w, profile_string(p, function->name));
-    } else {
-        char address[24];
-        snprintf(address, sizeof address, "0x%" PRIx64, profile_frame(p, what->frame)->address);
-        json_text(&s->w, view_of(address));
-    }
-    if (what->frame.i && function->file.i) {
+    else
+        write_place(s, what->frame);
+    if (!what->is_span && function->file.i) {
         json_key(&s->w, "file");
         json_text(&s->w, profile_string(p, function->file));
     }
-    if (what->frame.i && function->line) {
+    if (!what->is_span && function->line) {
         json_key(&s->w, "line");
         json_uint(&s->w, function->line);
     }
