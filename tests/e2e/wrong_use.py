@@ -3,17 +3,11 @@
 
     wrong_use.py INFEROM
 
-Each row is run in a folder of its own that holds FILES. It must end with its
-exit status, say exactly its line on standard error and nothing on standard
-output, and leave the folder as it was.
+one_line.py says how a row is judged.
 """
-import os
-import shlex
-import subprocess
 import sys
-import tempfile
 
-inferom = os.path.abspath(sys.argv[1])
+from one_line import MALFORMED, NOT_FOUND, USAGE, check
 
 FILES = {
     "ok.folded": b"main;decode 3\n",
@@ -32,8 +26,6 @@ FILES = {
     "not-a-list.json": b'{"report": {"include": [1]}}\n',
     "escape\x1b[31m": b"main;decode\n",
 }
-
-USAGE, NOT_FOUND, DENIED, UNSUPPORTED, MALFORMED = 2, 3, 4, 5, 6
 
 #    command line                        status      what it says on standard error
 ROWS = [
@@ -116,65 +108,4 @@ ROWS = [
     ("formats --config binary",          MALFORMED,  "inferom: binary: line 1: expected a value, found byte 0x00"),
 ]
 
-
-def lay_out(folder):
-    for name, content in FILES.items():
-        with open(os.path.join(folder, name), "wb") as f:
-            f.write(content)
-
-
-def contents(folder):
-    found = {}
-    for at, folders, names in os.walk(folder):
-        for name in names + folders:
-            path = os.path.join(at, name)
-            found[path] = open(path, "rb").read() if os.path.isfile(path) else None
-    return found
-
-
-def run(line):
-    """Variables may stand in front; $'...' is for the bytes that are hard to write."""
-    settings, _, rest = line.partition(" ") if "=" in line.split(" ")[0] and line[0] != "-" else ("", "", line)
-    env = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": "/nonexistent"}
-    env.update([settings.split("=", 1)] if settings else [])
-    for name in os.environ:
-        if name.endswith("SAN_OPTIONS"):
-            env[name] = os.environ[name]
-    command = f"exec {shlex.quote(inferom)} {rest}"
-    with tempfile.TemporaryDirectory() as folder:
-        lay_out(folder)
-        before = contents(folder)
-        done = subprocess.run(["bash", "--norc", "-c", command], cwd=folder, env=env, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        return done, before == contents(folder)
-
-
-def faults(line, status, says):
-    done, is_untouched = run(line)
-    err = done.stderr.decode(errors="backslashreplace")
-    if done.returncode != status:
-        yield f"ended with {done.returncode}, not {status}: {err}"
-    if done.stdout:
-        yield f"wrote to standard output: {done.stdout[:200]!r}"
-    if err.count("\n") != 1 or not err.endswith("\n"):
-        yield f"said {err.count(chr(10))} lines: {err!r}"
-    if any(ord(c) < 32 for c in err[:-1]):
-        yield f"let control characters through: {err!r}"
-    if err.rstrip("\n") != says:
-        yield f"said   {err.rstrip()!r}\n    should {says!r}"
-    if not is_untouched:
-        yield "left something behind"
-
-
-def main():
-    failed = 0
-    for line, status, says in ROWS:
-        found = list(faults(line, status, says))
-        failed += bool(found)
-        for fault in found:
-            print(f"inferom {line}\n    {fault}")
-    print(f"{len(ROWS)} rows, {failed} failed")
-    sys.exit(1 if failed else 0)
-
-
-main()
+check(sys.argv[1], FILES, ROWS)
