@@ -73,6 +73,8 @@ ROWS = [
     ("convert ok.folded b",              USAGE,      "inferom convert: one word too many: 'b' (usage: inferom convert [options] IN)"),
     ("runs show",                        USAGE,      "inferom runs show: FILE is missing (usage: inferom runs show [options] FILE)"),
     ("runs show --jsno ok.folded",       USAGE,      "inferom runs show: unknown option '--jsno' (did you mean '--json'?)"),
+    ("doctor now",                       USAGE,      "inferom doctor: one word too many: 'now' (usage: inferom doctor [options])"),
+    ("doctor --jsno",                    USAGE,      "inferom doctor: unknown option '--jsno' (did you mean '--json'?)"),
     ("formats now",                      USAGE,      "inferom formats: one word too many: 'now' (usage: inferom formats [options])"),
 
     # Formats and files.
