@@ -63,31 +63,40 @@ static const struct origin *origin_of(const struct entry *x)
 
 /* For eyes. */
 
-static void print_text(const struct sheet *s, bool explain, struct sink *out)
+static void show_setting(const struct entry *x, struct buf *out)
+{
+    buf_clear(out);
+    buf_printf(out, "%s =%s", x->key, option_is_set(x->option, x->of->values) ? " " : "");
+    option_show(x->option, x->of->values, out);
+}
+
+static size_t widest_setting(const struct sheet *s, struct buf *scratch)
 {
     size_t widest = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        show_setting(&s->entries[i], scratch);
+        size_t columns = text_columns(buf_view(scratch));
+        widest = columns > widest ? columns : widest;
+    }
+    return widest;
+}
+
+static void print_text(const struct sheet *s, bool explain, struct sink *out)
+{
     own(buf) struct buf line;
     buf_init(&line, 1 << 20);
-    for (int pass = explain ? 0 : 1; pass < 2; pass++) /* first how wide, then the words */
-        for (size_t i = 0; i < s->n; i++) {
-            const struct entry *x = &s->entries[i];
+    size_t widest = explain ? widest_setting(s, &line) : 0;
+    for (size_t i = 0; i < s->n; i++) {
+        show_setting(&s->entries[i], &line);
+        size_t columns = text_safe(out, buf_view(&line), 0);
+        if (explain) {
             buf_clear(&line);
-            buf_printf(&line, "%s =%s", x->key, option_is_set(x->option, x->of->values) ? " " : "");
-            option_show(x->option, x->of->values, &line);
-            size_t columns = text_columns(buf_view(&line));
-            if (pass == 0) {
-                widest = columns > widest ? columns : widest;
-                continue;
-            }
+            origin_show(origin_of(&s->entries[i]), &line);
+            sink_printf(out, "%*s", (int)(widest - columns) + 2, "");
             text_safe(out, buf_view(&line), 0);
-            if (explain) {
-                sink_printf(out, "%*s", (int)(widest - columns) + 2, "");
-                buf_clear(&line);
-                origin_show(origin_of(x), &line);
-                text_safe(out, buf_view(&line), 0);
-            }
-            sink_char(out, '\n');
         }
+        sink_char(out, '\n');
+    }
 }
 
 /* For machines. */
@@ -133,6 +142,27 @@ static size_t depth_of(const char *key)
     return depth;
 }
 
+static void close_objects(struct json_writer *w, const char *key, size_t down_to)
+{
+    for (size_t depth = depth_of(key); depth > down_to; depth--)
+        json_close(w, '}');
+}
+
+/* From the object of one key to that of the next. Returns the last part of `to`. */
+static const char *change_object(struct json_writer *w, const char *from, const char *to)
+{
+    size_t shared = shared_depth(from, to);
+    close_objects(w, from, shared);
+    const char *part = to;
+    for (size_t d = 0; d < shared; d++)
+        part = strchr(part, '.') + 1;
+    for (const char *dot; (dot = strchr(part, '.')); part = dot + 1) {
+        json_key_view(w, view_between(part, dot));
+        json_open(w, '{');
+    }
+    return part;
+}
+
 /* The keys are sorted, so an object is opened when its first key comes and closed after its last. */
 static void print_file(const struct sheet *s, struct sink *out)
 {
@@ -142,24 +172,13 @@ static void print_file(const struct sheet *s, struct sink *out)
     const char *before = "";
     for (size_t i = 0; i < s->n; i++) {
         const char *key = s->entries[i].key;
-        if (i && !strcmp(key, before))
+        if (!strcmp(key, before))
             continue; /* shared between verbs; a file says it once */
-        size_t depth = shared_depth(before, key);
-        for (size_t d = depth_of(before); d > depth; d--)
-            json_close(&w, '}');
-        const char *part = key;
-        for (size_t d = 0; d < depth; d++)
-            part = strchr(part, '.') + 1;
-        for (const char *dot; (dot = strchr(part, '.')); part = dot + 1) {
-            json_key_view(&w, view_between(part, dot));
-            json_open(&w, '{');
-        }
-        json_key(&w, part);
+        json_key(&w, change_object(&w, before, key));
         json_value(&w, &s->entries[i]);
         before = key;
     }
-    for (size_t d = depth_of(before); d > 0; d--)
-        json_close(&w, '}');
+    close_objects(&w, before, 0);
     json_close(&w, '}');
 }
 
