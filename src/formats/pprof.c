@@ -48,7 +48,8 @@ static int sniff(struct view head)
     if (!gzip_is(head))
         return sniff_message(head);
     char inside[FORMAT_HEAD];
-    int score = sniff_message((struct view){inside, gzip_peek(head, inside, sizeof inside)});
+    size_t n = gzip_peek(head, inside, sizeof inside);
+    int score = sniff_message((struct view){inside, n});
     return score ? score : 1;
 }
 

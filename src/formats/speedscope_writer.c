@@ -370,15 +370,15 @@ static void write_event(struct writer *s, const char *type, const struct span *x
     json_close(&s->w, '}');
 }
 
-static const struct span *innermost(const struct writer *s, const struct open_spans *open)
-{
-    return open->n ? profile_span(s->p, open->rows[open->n - 1]) : NULL;
-}
-
 static void close_until(struct writer *s, struct open_spans *open, uint64_t now_ns)
 {
-    for (const struct span *in; (in = innermost(s, open)) && span_end_ns(in) <= now_ns; open->n--)
-        write_event(s, "C", in, span_end_ns(in));
+    while (open->n) {
+        const struct span *x = profile_span(s->p, open->rows[open->n - 1]);
+        if (span_end_ns(x) > now_ns)
+            break;
+        write_event(s, "C", x, span_end_ns(x));
+        open->n--;
+    }
 }
 
 /* Writes what nests, and keeps the rest for another round. Returns how many that are. */
@@ -389,8 +389,7 @@ static size_t write_nested(struct writer *s, span_id *ids, size_t n, uint64_t *o
     for (size_t i = 0; i < n; i++) {
         const struct span *x = profile_span(s->p, ids[i]);
         close_until(s, &open, x->start_ns);
-        const struct span *around = innermost(s, &open);
-        if (around && span_end_ns(x) > span_end_ns(around)) {
+        if (open.n && span_end_ns(x) > span_end_ns(profile_span(s->p, open.rows[open.n - 1]))) {
             ids[left++] = ids[i];
             continue;
         }
