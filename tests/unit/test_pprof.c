@@ -312,6 +312,34 @@ static void check_gzip(void)
     }
 }
 
+/* A thousand times as large inside as outside: taken only as far as agreed. */
+static void check_bomb(void)
+{
+    printf("more inside than agreed\n");
+    own(buf) struct buf file;
+    buf_init(&file, 1 << 20);
+    static const char zeros[50000];
+    struct sink plain, to;
+    sink_to_buf(&to, &file);
+    struct err e = {0};
+    own(gzip) struct gzip z;
+    CHECK(gzip_to(&z, &plain, &to, &e));
+    for (int i = 0; i < 20; i++)
+        sink_add(&plain, (struct view){zeros, sizeof zeros});
+    CHECK(gzip_end(&z, &plain, &e));
+    CHECK(file.len < 2000);
+    for (int zipped = 0; zipped < 2; zipped++) {
+        own(reader) struct reader r;
+        own(buf) struct buf small;
+        buf_init(&small, 100);
+        reader_over(&r, "memory", zipped ? buf_view(&file) : (struct view){zeros, sizeof zeros});
+        CHECK(!gzip_read(&r, &small, &e));
+        CHECK_EQ(e.kind, ERR_LIMIT);
+        CHECK_STR(e.text, "more than 0 MiB inside");
+    }
+    CHECK_EQ(format_named("pprof")->sniff(buf_view(&file)), 1); /* gzip, but of nothing we know */
+}
+
 static void check_sniff(void)
 {
     static const struct {
@@ -379,6 +407,7 @@ int main(void)
     check_threads_by_name();
     check_no_profile();
     check_gzip();
+    check_bomb();
     check_sniff();
     for (uint64_t seed = 0; seed < 200; seed++)
         check_round_trip(seed);

@@ -35,6 +35,14 @@ static const struct {
      "samples t/-1 | a 1.5\nsamples t/-1 | b 0.125\nsamples t/-1 | c 2000\n", NULL},
     {"one digit less where the sum demands it", PROFILES(SAMPLED("none", "[[0], [1]]", "[900000000000000000, 0.26]")),
      "samples t/-1 | a 900000000000000000\nsamples t/-1 | b 0.3\n", NULL},
+    {"hardly anything", PROFILES(SAMPLED("none", "[[0], [1], [2]]", "[1e-30, 1E-99999999999999999999, 0e+99999]")),
+     "samples t/-1 | a 0\nsamples t/-1 | b 0\nsamples t/-1 | c 0\n", NULL},
+    {"more digits than fit", PROFILES(SAMPLED("none", "[[0]]", "[0.00000000000000000000000000000000000000000000012345]")),
+     "samples t/-1 | a 0\n", NULL},
+    {"forty digits", PROFILES(SAMPLED("none", "[[0]]", "[12.34567890123456789012345678901234567890123]")),
+     "samples t/-1 | a 12.34567890123456789\n", NULL},
+    {"before the beginning", PROFILES("{\"type\": \"sampled\", \"unit\": \"nanoseconds\", \"startValue\": -2.5, "
+     "\"samples\": [[0], [1]], \"weights\": [2, 3]}"), "time @0 /-1 | b 3\ntime /-1 | a 2\n", NULL},
     {"an empty stack", PROFILES(SAMPLED("none", "[[], [0]]", "[1, 2]")), "samples t/-1 |  1\nsamples t/-1 | a 2\n", NULL},
     {"recursion", PROFILES(SAMPLED("none", "[[0, 0, 0], [0, 0]]", "[1, 2]")),
      "samples t/-1 | a;a;a 1\nsamples t/-1 | a;a 2\n", NULL},
@@ -82,6 +90,8 @@ static const struct {
     {"a weight that is none", PROFILES(SAMPLED("none", "[[0]]", "[\"1\"]")), NULL,
      "profile 1 't': line 1: expected a number, found a text"},
     {"too large", PROFILES(SAMPLED("none", "[[0]]", "[1e19]")), NULL, "profile 1 't': line 1: a number of 10^19 or more"},
+    {"far too large", PROFILES(SAMPLED("none", "[[0]]", "[1e99999999999999999999]")), NULL,
+     "profile 1 't': line 1: a number of 10^19 or more"},
     {"too large together", PROFILES(SAMPLED("none", "[[0], [0]]", "[9e18, 9e18]")), NULL,
      "the values of 'samples' add up past 2^63"},
     {"too late", PROFILES(SAMPLED("seconds", "[[0]]", "[9223372037]")), NULL, "profile 1 't': the values add up past 2^63"},
@@ -221,8 +231,30 @@ static struct profile *spans(void)
     return finished(b);
 }
 
+static struct profile *two_processes(void)
+{
+    struct builder *b = builder_new();
+    set_id set = builder_set(b, VIEW("cpu"), &cpu, 1);
+    mapping_id libx = builder_mapping(b, (struct mapping){.path = builder_string(b, VIEW("/lib/x.so"))});
+    func_id nameless = builder_function(b, (struct function){.mapping = libx});
+    stack_id at = builder_push(b, STACK_ROOT, builder_frame(b, (struct frame){.function = nameless, .address = 0xabc}));
+    for (int32_t pid = 1; pid <= 2; pid++) {
+        process_id process = builder_process(b, pid, 0);
+        builder_name_process(b, process, pid == 1 ? VIEW("server") : VIEW("worker"));
+        context_id context = builder_context(b, builder_thread(b, process, pid), LABELS_NONE);
+        builder_sample(b, set, TIME_NONE, context, at, &(int64_t){pid});
+    }
+    return finished(b);
+}
+
 static void check_writing(void)
 {
+    check_written("two processes", two_processes(),
+        "\"name\":\"profile\",\"shared\":{\"frames\":[{\"name\":\"[/lib/x.so+0xabc]\"}]},\"profiles\":["
+        "{\"type\":\"sampled\",\"unit\":\"nanoseconds\",\"name\":\"server/thread 1\",\"startValue\":0,\"endValue\":1,"
+        "\"samples\":[[0]],\"weights\":[1]},"
+        "{\"type\":\"sampled\",\"unit\":\"nanoseconds\",\"name\":\"worker/thread 2\",\"startValue\":0,\"endValue\":2,"
+        "\"samples\":[[0]],\"weights\":[2]}],\"activeProfileIndex\":0}\n");
     check_written("two threads in time", two_threads(),
         "\"name\":\"prog -x\",\"shared\":{\"frames\":[{\"name\":\"f\",\"line\":3},{\"name\":\"0xabc\"}]},\"profiles\":["
         "{\"type\":\"sampled\",\"unit\":\"nanoseconds\",\"name\":\"main\",\"startValue\":0,\"endValue\":13,"
@@ -258,6 +290,28 @@ static void check_negative(void)
     CHECK(!write_as("speedscope", p, &out, &e));
     CHECK_STR(e.text, "speedscope knows no negative values, and 'cpu' holds some");
     CHECK_EQ(out.len, 0);
+}
+
+static void check_sniff(void)
+{
+    static const struct {
+        const char *what;
+        struct view head;
+        int score;
+    } heads[] = {
+        {"the schema",        VIEW("\n {\"$schema\": \"https://www.speedscope.app/file-format-schema.json\""), 100},
+        {"profiles, no schema", VIEW("{\"profiles\": [{\"unit\": "), 60},
+        {"frames, no schema", VIEW("{\"shared\": {\"frames\": ["), 60},
+        {"other JSON",        VIEW("{\"traceEvents\": []}"), 0},
+        {"an array",          VIEW("[\"shared\", \"frames\"]"), 0},
+        {"blanks",            VIEW("  "), 0},
+        {"a NUL",             VIEW("\0{"), 0},
+        {"nothing",           VIEW(""), 0},
+    };
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        printf("sniff: %s\n", heads[i].what);
+        CHECK_EQ(format_named("speedscope")->sniff(heads[i].head), heads[i].score);
+    }
 }
 
 /* Whatever the dice say: no stack gains or loses anything on the way out and back in. */
@@ -298,6 +352,7 @@ int main(void)
     check_py_spy();
     check_writing();
     check_negative();
+    check_sniff();
     for (uint64_t seed = 0; seed < 200; seed++)
         check_round_trip(seed);
     return CHECK_DONE();
