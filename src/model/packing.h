@@ -26,7 +26,7 @@ static inline void put_varint(struct buf *out, uint64_t v)
 
 static inline void put_signed(struct buf *out, int64_t v)
 {
-    put_varint(out, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+    put_varint(out, (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0));
 }
 
 static inline void put_text(struct buf *out, struct view text)

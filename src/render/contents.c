@@ -264,7 +264,7 @@ void contents_print(const struct contents *c, struct sink *out)
         text_safe(out, profile_damage(c->p, i), 0);
         sink_char(out, '\n');
     }
-    struct table *(*const sections[])(const struct contents *) = {
+    static struct table *(*const sections[])(const struct contents *) = {
         chunks, facts, processes, threads, sets_for_eyes, spans, series, losses,
     };
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
