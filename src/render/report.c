@@ -382,5 +382,4 @@ void report_json(const struct report *r, struct sink *out)
     if (r->threads)
         json_threads(&w, r);
     json_close(&w, '}');
-    sink_char(out, '\n');
 }

@@ -78,9 +78,12 @@ static bool convert(const struct call *c, struct err *e)
     own(profile) struct profile *p = NULL;
     if (!profile_open(c->args[0], &p, e))
         return false;
-    if (strcmp(s->output, "-") != 0)
-        return write_file(to, p, s->output, e);
-    return to->write(p, c->out, e) || err_in(e, "standard output");
+    bool to_stdout = !strcmp(s->output, "-");
+    if (to_stdout ? !to->write(p, c->out, e) : !write_file(to, p, s->output, e))
+        return to_stdout ? err_in(e, "standard output") : false;
+    if (profile_damages(p))
+        return err_set(e, ERR_INCOMPLETE, "%s: part of the file could not be read; the rest was converted", c->args[0]);
+    return true;
 }
 
 const struct verb verb_convert = {
