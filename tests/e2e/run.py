@@ -8,6 +8,8 @@
     files    optional: the files that must be there afterwards, one per line, besides those of the folder
     ...      everything else is input
 
+$E2E is the folder above the case, for what several cases use.
+
 --update writes what happened into expect (and into files, where there is one);
 the diff in the commit then shows the reader what changed.
 """
@@ -19,13 +21,13 @@ import sys
 import tempfile
 
 
-def environment(bin_dir, scratch):
+def environment(case, bin_dir, scratch):
     """A home nobody lives in: what a case says must not depend on whose machine it is."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("INFEROM_")}
     for name in "NO_COLOR", "COLUMNS":
         env.pop(name, None)
     return dict(env, PATH=bin_dir + os.pathsep + env["PATH"], LC_ALL="C.UTF-8", TZ="UTC", HOME=scratch,
-                XDG_CONFIG_HOME=os.path.join(scratch, "xdg"))
+                E2E=os.path.dirname(case), XDG_CONFIG_HOME=os.path.join(scratch, "xdg"))
 
 
 def files_below(folder):
@@ -38,7 +40,7 @@ def run(case, bin_dir):
     with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as home:
         shutil.copytree(case, work, dirs_exist_ok=True)
         before = files_below(work)
-        shown = subprocess.run(["sh", "cmd"], cwd=work, env=environment(bin_dir, home), stdin=subprocess.DEVNULL,
+        shown = subprocess.run(["sh", "cmd"], cwd=work, env=environment(case, bin_dir, home), stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
         new = [name for name in files_below(work) if name not in before]
     return shown.decode(errors="backslashreplace"), "".join(name + "\n" for name in new)
