@@ -4,17 +4,21 @@
 #include "base/text.h"
 #include "render/names.h"
 
-enum { INDENT = 2, NUMBERS = 43 }; /* columns per level; columns the numbers take */
-
-/* One node on the way: shown when met, then its children. A stack may be deeper than ours, so no recursion. */
-struct visit {
-    uint32_t node;
-    uint32_t depth;
-};
+enum { INDENT = 2, NUMBERS = 44 }; /* columns per level; columns the numbers take */
 
 struct small {
     uint32_t n;
     int64_t total;
+};
+
+/*
+ * One thing still to be shown: a node, or (when small.n is not 0) a remark about siblings
+ * that are not. A stack may be deeper than ours, so there is a list instead of recursion.
+ */
+struct visit {
+    uint32_t node;
+    uint32_t depth;
+    struct small small;
 };
 
 struct walk {
@@ -30,23 +34,39 @@ static bool is_shown(const struct walk *w, uint32_t node, uint32_t depth)
     return llabs(total) >= w->look->min_total && (!w->look->most_depth || depth < w->look->most_depth);
 }
 
-/* Puts the shown children on the list, the heaviest on top, and says what is not shown. */
+static void put(struct walk *w, struct visit v)
+{
+    GROW(w->todo, w->cap, w->n + 1);
+    w->todo[w->n++] = v;
+}
+
+static struct small not_shown(const struct walk *w, const struct call_node *node, uint32_t depth)
+{
+    struct small s = {0};
+    for (uint32_t i = 0; i < node->n_children; i++) {
+        uint32_t child = call_tree_child(w->t, node, i);
+        if (is_shown(w, child, depth))
+            continue;
+        s.n++;
+        s.total += w->t->nodes[child].total;
+    }
+    return s;
+}
+
+/* Puts the children on the list, the heaviest on top, a remark about the small ones below all of them. */
 static struct small descend(struct walk *w, struct visit at)
 {
     const struct call_node *node = &w->t->nodes[at.node];
     uint32_t depth = at.node ? at.depth + 1 : 0;
-    struct small hidden = {0};
+    struct small small = not_shown(w, node, depth);
+    if (small.n)
+        put(w, (struct visit){.depth = depth, .small = small});
     for (uint32_t i = node->n_children; i-- > 0;) {
         uint32_t child = call_tree_child(w->t, node, i);
-        if (is_shown(w, child, depth)) {
-            GROW(w->todo, w->cap, w->n + 1);
-            w->todo[w->n++] = (struct visit){child, depth};
-        } else {
-            hidden.n++;
-            hidden.total += w->t->nodes[child].total;
-        }
+        if (is_shown(w, child, depth))
+            put(w, (struct visit){.node = child, .depth = depth});
     }
-    return hidden;
+    return small;
 }
 
 static double share(const struct call_tree *t, int64_t value)
@@ -88,13 +108,11 @@ static void print_node(const struct walk *w, const struct profile *p, struct vis
     sink_char(out, '\n');
 }
 
-static void print_hidden(const struct walk *w, struct small hidden, uint32_t depth, struct sink *out)
+static void print_remark(const struct walk *w, struct visit at, struct sink *out)
 {
-    if (!hidden.n)
-        return;
     sink_printf(out, "%*s", NUMBERS, "");
-    print_indent(w->look->style.width, depth, out);
-    sink_printf(out, "(%u more, %.1f %%)\n", hidden.n, 100 * share(w->t, hidden.total));
+    print_indent(w->look->style.width, at.depth, out);
+    sink_printf(out, "(%u more, %.1f %%)\n", at.small.n, 100 * share(w->t, at.small.total));
 }
 
 void tree_print(const struct call_tree *t, const struct profile *p, const struct tree_look *look, struct sink *out)
@@ -102,11 +120,15 @@ void tree_print(const struct call_tree *t, const struct profile *p, const struct
     struct walk w = {.t = t, .look = look};
     sink_printf(out, "%s%11s %8s  %11s %8s  %s%s\n", look->style.colour ? "\033[1m" : "", "Total", "",
                 look->self_title, "", "Function", look->style.colour ? "\033[0m" : "");
-    print_hidden(&w, descend(&w, (struct visit){0}), 0, out);
+    descend(&w, (struct visit){0});
     while (w.n) {
         struct visit at = w.todo[--w.n];
+        if (at.small.n) {
+            print_remark(&w, at, out);
+            continue;
+        }
         print_node(&w, p, at, out);
-        print_hidden(&w, descend(&w, at), at.depth + 1, out);
+        descend(&w, at);
     }
     free(w.todo);
 }
@@ -127,9 +149,11 @@ void tree_json(const struct call_tree *t, const struct profile *p, const struct 
     descend(&w, (struct visit){0});
     while (w.n) {
         struct visit at = w.todo[--w.n];
+        if (at.small.n)
+            continue; /* said with its parent */
         const struct call_node *n = &t->nodes[at.node];
         char room[NAME_ROOM];
-        struct small hidden = descend(&w, at);
+        struct small small = descend(&w, at);
         json_open(j, '{');
         json_key(j, "depth");
         json_uint(j, at.depth);
@@ -139,7 +163,7 @@ void tree_json(const struct call_tree *t, const struct profile *p, const struct 
         json_text(j, name_of_module(p, n->function));
         json_value(j, "total", look->measure, n->total);
         json_value(j, "self", look->measure, n->self);
-        json_value(j, "not_shown", look->measure, hidden.total);
+        json_value(j, "not_shown", look->measure, small.total);
         json_close(j, '}');
     }
     json_close(j, ']');
