@@ -177,7 +177,19 @@ static bool read_folded(struct builder *into, struct reader *in, struct err *e)
 
 /* Writing. */
 
-static void write_frame(const struct profile *p, frame_id id, struct sink *out)
+/* What a name may not hold: the separator, line breaks, and what makes the line a remark. */
+static char written(struct view name, size_t i, bool begins_line)
+{
+    char c = name.at[i];
+    if (c == ';')
+        return ':';
+    bool is_blank = c == ' ' || c == '\n' || c == '\r';
+    if (is_blank && begins_line && i == 1 && name.at[0] == '#')
+        return '_';
+    return is_blank ? ' ' : c;
+}
+
+static void write_frame(const struct profile *p, frame_id id, bool begins_line, struct sink *out)
 {
     const struct frame *f = profile_frame(p, id);
     struct view name = profile_frame_name(p, id);
@@ -186,10 +198,8 @@ static void write_frame(const struct profile *p, frame_id id, struct sink *out)
         sink_printf(out, "[%.*s+0x%llx]", (int)module.n, module.n ? module.at : "", (unsigned long long)f->address);
         return;
     }
-    for (size_t i = 0; i < name.n; i++) {
-        char c = name.at[i];
-        sink_char(out, c == ';' ? ':' : c == '\n' || c == '\r' ? ' ' : c);
-    }
+    for (size_t i = 0; i < name.n; i++)
+        sink_char(out, written(name, i, begins_line));
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (f->kind == marks[i].kind)
             sink_add(out, marks[i].suffix);
@@ -203,10 +213,9 @@ static void write_path(const struct profile *p, stack_id leaf, frame_id **path, 
         GROW(*path, *cap, n + 1);
         (*path)[n++] = profile_stack(p, s)->frame;
     }
-    while (n) {
-        write_frame(p, (*path)[--n], out);
-        if (n)
-            sink_char(out, ';');
+    for (size_t i = n; i-- > 0;) {
+        write_frame(p, (*path)[i], i == n - 1, out);
+        sink_puts(out, i ? ";" : "");
     }
 }
 

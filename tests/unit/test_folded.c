@@ -12,6 +12,7 @@ static const struct {
     {"carriage returns",       "a;b 1\r\nc 2\r\n",              "a;b 1\nc 2\n",                 NULL},
     {"empty lines",            "\n\na 1\n\n",                   "a 1\n",                        NULL},
     {"remarks",                "# made by 7\na 1\n",            "a 1\n",                        NULL},
+    {"not quite a remark",     "#\r 1\n",                       "#_ 1\n",                       NULL},
     {"caller before callee",   "a 1\na;b 2\na;b;c 3\na 4\n",    "a 5\na;b 2\na;b;c 3\n",        NULL},
     {"callee before caller",   "a;b;c 3\na;b 2\na 1\n",         "a 1\na;b 2\na;b;c 3\n",        NULL},
     {"a name that goes on",    "a;bc 1\na;b 2\na;bcd 3\n",      "a;bc 1\na;b 2\na;bcd 3\n",     NULL},
