@@ -60,38 +60,6 @@ void json_close(struct json_writer *w, char bracket)
         sink_char(w->to, '\n');
 }
 
-/* The length of the UTF-8 character the text begins with; 0 when it begins with none. */
-static size_t utf8_length(const unsigned char *at, size_t n)
-{
-    static const struct {
-        unsigned char first, last, low, high; /* the first byte's range, and the second's */
-        unsigned char length;
-    } rows[] = {
-        {0x00, 0x7f, 0,    0,    1},
-        {0xc2, 0xdf, 0x80, 0xbf, 2},
-        {0xe0, 0xe0, 0xa0, 0xbf, 3}, /* no overlong forms */
-        {0xe1, 0xec, 0x80, 0xbf, 3},
-        {0xed, 0xed, 0x80, 0x9f, 3}, /* no surrogates */
-        {0xee, 0xef, 0x80, 0xbf, 3},
-        {0xf0, 0xf0, 0x90, 0xbf, 4},
-        {0xf1, 0xf3, 0x80, 0xbf, 4},
-        {0xf4, 0xf4, 0x80, 0x8f, 4}, /* nothing past U+10FFFF */
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (*at < rows[i].first || *at > rows[i].last)
-            continue;
-        if (rows[i].length > n)
-            return 0;
-        if (rows[i].length > 1 && (at[1] < rows[i].low || at[1] > rows[i].high))
-            return 0;
-        for (size_t k = 2; k < rows[i].length; k++)
-            if ((at[k] & 0xc0) != 0x80)
-                return 0;
-        return rows[i].length;
-    }
-    return 0;
-}
-
 static bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; }
 
 /* Writes the one character at `at` that needs care; returns how many bytes it was. */
@@ -104,7 +72,7 @@ static size_t put_special(struct sink *to, const unsigned char *at, size_t n)
             sink_char(to, l[1]);
             return 1;
         }
-    size_t length = utf8_length(at, n);
+    size_t length = text_utf8_length((struct view){(const char *)at, n});
     if (length == 1 && *at < 0x20)
         sink_printf(to, "\\u%04x", *at);
     else if (length)

@@ -88,6 +88,12 @@ void sink_add(struct sink *s, struct view v)
 void sink_puts(struct sink *s, const char *text) { sink_add(s, view_of(text)); }
 void sink_char(struct sink *s, char c) { sink_add(s, (struct view){&c, 1}); }
 
+void sink_pad(struct sink *s, size_t n)
+{
+    while (n--)
+        sink_char(s, ' ');
+}
+
 void sink_printf(struct sink *s, const char *fmt, ...)
 {
     char small[256];

@@ -32,5 +32,6 @@ void sink_to_function(struct sink *s, bool (*filter)(void *, struct view, struct
 void sink_add(struct sink *s, struct view v);
 void sink_puts(struct sink *s, const char *text);
 void sink_char(struct sink *s, char c);
+void sink_pad(struct sink *s, size_t n); /* blanks */
 void sink_printf(struct sink *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 bool sink_flush(struct sink *s, struct err *e) MUST_CHECK; /* true: every byte so far has arrived */

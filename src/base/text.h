@@ -32,6 +32,9 @@ const char *text_nearest(const char *wrong, const char *const *words);
 /* Shell pattern (* ? [a-z]) over bytes; the whole text must match. */
 bool text_matches(struct view text, const char *pattern);
 
+/* The length of the UTF-8 character the text begins with; 0 when it begins with none. */
+size_t text_utf8_length(struct view text);
+
 /*
  * Names come from other people's programs. Printed, they must not move the
  * cursor or close a tag: control bytes and bytes that are not UTF-8 are shown

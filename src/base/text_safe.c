@@ -1,24 +1,33 @@
 #include "base/text.h"
 
-/* Length of the well-formed UTF-8 character at `at`, or 0. */
-static size_t utf8_length(const unsigned char *at, size_t n)
+size_t text_utf8_length(struct view text)
 {
+    const unsigned char *at = (const unsigned char *)text.at;
     static const struct {
-        unsigned char mask, lead, length;
-        uint32_t least;
-    } forms[] = {{0x80, 0x00, 1, 0}, {0xe0, 0xc0, 2, 0x80}, {0xf0, 0xe0, 3, 0x800}, {0xf8, 0xf0, 4, 0x10000}};
-    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
-        if ((at[0] & forms[f].mask) != forms[f].lead)
+        unsigned char first, last, low, high; /* the first byte's range, and the second's */
+        unsigned char length;
+    } rows[] = {
+        {0x00, 0x7f, 0,    0,    1},
+        {0xc2, 0xdf, 0x80, 0xbf, 2},
+        {0xe0, 0xe0, 0xa0, 0xbf, 3}, /* no overlong forms */
+        {0xe1, 0xec, 0x80, 0xbf, 3},
+        {0xed, 0xed, 0x80, 0x9f, 3}, /* no surrogates */
+        {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4},
+        {0xf1, 0xf3, 0x80, 0xbf, 4},
+        {0xf4, 0xf4, 0x80, 0x8f, 4}, /* nothing past U+10FFFF */
+    };
+    for (size_t i = 0; text.n && i < sizeof rows / sizeof *rows; i++) {
+        if (*at < rows[i].first || *at > rows[i].last)
             continue;
-        size_t length = forms[f].length;
-        uint32_t c = at[0] & (unsigned char)~forms[f].mask;
-        for (size_t i = 1; i < length; i++) {
-            if (i >= n || (at[i] & 0xc0) != 0x80)
+        if (rows[i].length > text.n)
+            return 0;
+        if (rows[i].length > 1 && (at[1] < rows[i].low || at[1] > rows[i].high))
+            return 0;
+        for (size_t k = 2; k < rows[i].length; k++)
+            if ((at[k] & 0xc0) != 0x80)
                 return 0;
-            c = c << 6 | (at[i] & 0x3f);
-        }
-        bool is_character = c >= forms[f].least && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
-        return is_character ? length : 0;
+        return rows[i].length;
     }
     return 0;
 }
@@ -33,7 +42,7 @@ static bool is_control(const unsigned char *at, size_t length)
 static size_t next_unit(struct view text, size_t i, char shown[8], size_t *out_columns)
 {
     const unsigned char *at = (const unsigned char *)text.at + i;
-    size_t length = utf8_length(at, text.n - i);
+    size_t length = text_utf8_length((struct view){text.at + i, text.n - i});
     if (!length || is_control(at, length)) {
         snprintf(shown, 8, "\\x%02x", at[0]);
         *out_columns = 4;

@@ -45,3 +45,10 @@ static inline int view_compare(struct view a, struct view b)
     int order = n ? memcmp(a.at, b.at, n) : 0;
     return order ? order : (a.n > b.n) - (a.n < b.n);
 }
+
+/* What stands behind the last slash: the file of a path. */
+static inline struct view view_last_part(struct view path)
+{
+    const char *slash = path.n ? memrchr(path.at, '/', path.n) : NULL;
+    return slash ? view_between(slash + 1, path.at + path.n) : path;
+}

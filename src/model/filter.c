@@ -13,12 +13,6 @@ static const char *const system_modules[] = {
     "[[]guest.kernel*", "vmlinux*", NULL,
 };
 
-static struct view last_part(struct view path)
-{
-    const char *slash = path.n ? memrchr(path.at, '/', path.n) : NULL;
-    return slash ? view_between(slash + 1, path.at + path.n) : path;
-}
-
 static bool any_matches(struct view text, const char *const *patterns)
 {
     for (; *patterns; patterns++)
@@ -30,14 +24,14 @@ static bool any_matches(struct view text, const char *const *patterns)
 bool frame_is_system(const struct profile *p, frame_id id)
 {
     return profile_frame(p, id)->kind == FRAME_KERNEL ||
-           any_matches(last_part(profile_frame_module(p, id)), system_modules);
+           any_matches(view_last_part(profile_frame_module(p, id)), system_modules);
 }
 
 static bool frame_matches(const struct profile *p, frame_id id, const char *const *patterns)
 {
     struct view module = profile_frame_module(p, id);
     return any_matches(profile_frame_name(p, id), patterns) ||
-           (module.n && (any_matches(module, patterns) || any_matches(last_part(module), patterns)));
+           (module.n && (any_matches(module, patterns) || any_matches(view_last_part(module), patterns)));
 }
 
 /* By frame id: which frames one of the patterns speaks of. NULL when there are no patterns. */

@@ -1,16 +1,10 @@
 #include "render/names.h"
 #include "base/text.h"
 
-static struct view last_part(struct view path)
-{
-    const char *slash = path.n ? memrchr(path.at, '/', path.n) : NULL;
-    return slash ? view_between(slash + 1, path.at + path.n) : path;
-}
-
 struct view name_of_module(const struct profile *p, func_id id)
 {
     mapping_id m = profile_function(p, id)->mapping;
-    return last_part(profile_string(p, profile_mapping(p, m)->path));
+    return view_last_part(profile_string(p, profile_mapping(p, m)->path));
 }
 
 /* Kernel and vDSO mappings come in brackets already. */

@@ -120,21 +120,15 @@ static void fit(const struct table *t, size_t *widths, unsigned width)
     }
 }
 
-static void pad(struct sink *out, size_t n)
-{
-    while (n--)
-        sink_char(out, ' ');
-}
-
 /* Numbers to the right, texts to the left; the last column leaves no blanks behind it. */
 static void print_cell(struct view shown, bool right, size_t width, bool last, struct sink *out)
 {
     size_t n = text_columns(shown);
     if (right)
-        pad(out, width > n ? width - n : 0);
+        sink_pad(out, width > n ? width - n : 0);
     size_t written = text_safe(out, shown, width);
     if (!right && !last)
-        pad(out, width > written ? width - written : 0);
+        sink_pad(out, width > written ? width - written : 0);
 }
 
 /* Empty cells at the end of a row are not printed, nor are blanks in front of them. */

@@ -82,8 +82,7 @@ static size_t print_indent(unsigned width, uint32_t depth, struct sink *out)
     char number[16] = "";
     if (columns > most)
         columns = most - (size_t)snprintf(number, sizeof number, "+%u ", depth);
-    for (size_t i = 0; i < columns; i++)
-        sink_char(out, ' ');
+    sink_pad(out, columns);
     sink_puts(out, number);
     return columns + strlen(number);
 }
@@ -110,7 +109,7 @@ static void print_node(const struct walk *w, const struct profile *p, struct vis
 
 static void print_remark(const struct walk *w, struct visit at, struct sink *out)
 {
-    sink_printf(out, "%*s", NUMBERS, "");
+    sink_pad(out, NUMBERS);
     print_indent(w->look->style.width, at.depth, out);
     sink_printf(out, "(%u more, %.1f %%)\n", at.small.n, 100 * share(w->t, at.small.total));
 }

@@ -15,12 +15,6 @@ static unsigned text_width(const struct look *look)
     return w > WIDTH_MOST ? WIDTH_MOST : w;
 }
 
-static void pad(struct sink *out, size_t n)
-{
-    while (n--)
-        sink_char(out, ' ');
-}
-
 /* Fills lines between `indent` and `width`, from column `at` on; a line break in the text stays one. */
 static void wrap(struct sink *out, const char *text, size_t at, size_t indent, size_t width)
 {
@@ -30,7 +24,7 @@ static void wrap(struct sink *out, const char *text, size_t at, size_t indent, s
         size_t n = strcspn(word, " \n");
         if (!is_first && at + 1 + n > width) {
             sink_char(out, '\n');
-            pad(out, indent);
+            sink_pad(out, indent);
             at = indent;
         } else if (!is_first) {
             sink_char(out, ' ');
@@ -43,7 +37,7 @@ static void wrap(struct sink *out, const char *text, size_t at, size_t indent, s
         if (*word == '\n') {
             sink_char(out, '\n');
             if (word[1] != '\n')
-                pad(out, indent);
+                sink_pad(out, indent);
             at = indent;
             is_first = true;
         }
@@ -65,7 +59,7 @@ static void print_row(struct sink *out, const struct look *look, const char *lef
     size_t at = 2 + left_width + 2;
     if (strlen(left) > left_width) {
         sink_char(out, '\n');
-        pad(out, at);
+        sink_pad(out, at);
     }
     wrap(out, what, at, at, text_width(look));
 }
