@@ -34,6 +34,7 @@ struct unwind_sections {
     } plt[4]; /* .plt, .plt.sec, ...; end 0: none */
     struct view text;      /* .text, for code that has no rules of its own; may be empty */
     uint64_t text_address;
+    bool text_stays;       /* the text outlives the table: the walk may look at it too */
 };
 
 struct unwind_table;
@@ -73,6 +74,7 @@ enum unwind_end {
     UNWIND_TOO_DEEP,   /* more callers than places for them */
     UNWIND_NO_RULE,    /* an address nothing is known about */
     UNWIND_BROKEN,     /* the rules led somewhere impossible */
+    UNWIND_GUESSED,    /* as complete, but some of the way was frame pointers that look right */
     UNWIND_END_COUNT
 };
 extern const char *const unwind_end_names[UNWIND_END_COUNT + 1];
