@@ -23,14 +23,6 @@ struct program {
     void *self;
 };
 
-/* In reg itself is what "same" means for a return address that has a register of its own (arm64's lr). */
-static bool settle_return(struct program *p, struct unwind_rule *r)
-{
-    if (r->ra.how == SAVED_SAME && p->cie->ra != p->regs.pc && p->cie->ra < p->regs.count)
-        r->ra = (struct saved){.how = SAVED_IN_REGISTER, .reg = (uint8_t)p->cie->ra};
-    return r->ra.how != SAVED_SAME && r->ra.how != SAVED_UNKNOWN;
-}
-
 /*
  * The kernel's frame, whose layout is known, rather than the rules: they would restore
  * what we keep, but the interrupted function may need any register. On x86-64 the rules
@@ -38,7 +30,7 @@ static bool settle_return(struct program *p, struct unwind_rule *r)
  */
 enum { X86_CONTEXT_RIP = 168 };
 
-static void settle_signal(struct program *p, struct unwind_rule *r)
+static void settle_signal(const struct program *p, struct unwind_rule *r)
 {
     r->is_exact = true;
     bool at_sp = r->ra.how == SAVED_AT_REGISTER && r->ra.reg == p->regs.sp && r->ra.offset >= X86_CONTEXT_RIP;
@@ -48,21 +40,29 @@ static void settle_signal(struct program *p, struct unwind_rule *r)
         *r = (struct unwind_rule){.how = CFA_SIGNAL, .is_exact = true, .offset = r->ra.offset - X86_CONTEXT_RIP};
 }
 
-/* What the walk gets: a rule it can follow to the end, or one that says why not. */
-static struct unwind_rule settled(struct program *p)
+/* A return address that is "the same" is in its register, if it has one of its own (arm64's lr). */
+static bool settle_return(const struct program *p, struct saved *ra)
 {
-    struct unwind_rule r = p->rule;
-    if (r.ra.how == SAVED_UNDEFINED)
-        return (struct unwind_rule){.how = CFA_END};
-    if (p->cie->is_signal)
-        settle_signal(p, &r);
-    if (r.how == CFA_SIGNAL)
-        return r;
-    if (!settle_return(p, &r) || r.reg >= p->regs.count)
-        return (struct unwind_rule){.how = CFA_NONE};
-    if (r.how == CFA_NONE)
-        return (struct unwind_rule){.how = CFA_NONE};
-    return r;
+    if (ra->how == SAVED_SAME && p->cie->ra != p->regs.pc && p->cie->ra < p->regs.count)
+        *ra = (struct saved){.how = SAVED_IN_REGISTER, .reg = (uint8_t)p->cie->ra};
+    return ra->how != SAVED_SAME && ra->how != SAVED_UNKNOWN;
+}
+
+/* What the walk gets: a rule it can follow to the end, or one that says why not. */
+static const struct unwind_rule *settled(const struct program *p, struct unwind_rule *scratch)
+{
+    const struct unwind_rule *r = &p->rule;
+    if (r->ra.how == SAVED_AT_CFA && r->how != CFA_NONE && !p->cie->is_signal)
+        return r; /* nearly always; copying it would wait for the fields just written */
+    *scratch = *r;
+    if (r->ra.how == SAVED_UNDEFINED)
+        *scratch = (struct unwind_rule){.how = CFA_END};
+    else if (p->cie->is_signal)
+        settle_signal(p, scratch);
+    bool has_return = scratch->how == CFA_END || scratch->how == CFA_SIGNAL || settle_return(p, &scratch->ra);
+    if (!has_return || scratch->how == CFA_NONE)
+        *scratch = (struct unwind_rule){.how = CFA_NONE};
+    return scratch;
 }
 
 /* False: out of the function, or over the end of the address space. */
@@ -72,8 +72,8 @@ static bool advance(struct program *p, uint64_t to)
         return false;
     uint64_t until = to < p->end ? to : p->end;
     if (until > p->here) {
-        struct unwind_rule r = settled(p);
-        p->stretch(p->self, p->here, until, &r);
+        struct unwind_rule scratch;
+        p->stretch(p->self, p->here, until, settled(p, &scratch));
     }
     p->here = until;
     return to <= p->end;

@@ -4,7 +4,8 @@
 #include "base/mem.h"
 #include "unwind/eh_frame.h"
 
-#define MOST_SPAN (UINT64_C(1) << 32) /* bytes of code in one file; the index has 4 bytes for each 4 KiB */
+#define MOST_SPAN (UINT64_C(1) << 32) /* bytes of code in one file */
+#define FREE_PAGES 16384             /* an index this large is nothing to speak of: 64 KiB */
 
 struct table_builder {
     const struct unwind_sections *sections;
@@ -16,6 +17,7 @@ struct table_builder {
     size_t n_pages, n_rows, n_rules, cap_pages, cap_rows, cap_rules;
     struct idmap ids; /* of rules */
     uint64_t start, at, end; /* all before `at` has its rows */
+    unsigned page_bits;
 };
 
 static void table_builder_done(struct table_builder *b)
@@ -32,16 +34,19 @@ static bool same_rule(const void *table, uint32_t row, const void *key)
     return memcmp((const struct unwind_rule *)table + row, key, sizeof(struct unwind_rule)) == 0;
 }
 
-/* Rules differ in the offset of the CFA and in where the two registers are; a product tells them apart. */
+/* Five products that do not wait for each other: this is done for every row. */
 static uint64_t hash_rule(const struct idmap *ids, const struct unwind_rule *r)
 {
-    uint32_t word[sizeof *r / 4];
+    uint64_t word[4];
+    uint32_t rest;
     memcpy(word, r, sizeof word);
-    uint64_t h = ids->secret;
-    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
-        h = (h ^ word[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 29;
+    memcpy(&rest, (const char *)r + sizeof word, sizeof rest);
+    uint64_t h = (word[0] ^ ids->secret) * UINT64_C(0x9e3779b97f4a7c15) + word[1] * UINT64_C(0xbf58476d1ce4e5b9) +
+                 word[2] * UINT64_C(0x94d049bb133111eb) + (word[3] ^ ids->secret >> 32) * UINT64_C(0xd6e8feb86659fd93) +
+                 rest * UINT64_C(0xa0761d6478bd642f);
+    return (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15); /* sums of multiples of 8 are alike in their low bits */
 }
+static_assert(sizeof(struct unwind_rule) == 4 * 8 + 4, "hash_rule() takes in all of it");
 
 /* A file with more than 65 535 different rules is not one that a compiler wrote: the rest has none. */
 static uint16_t rule_id(struct table_builder *b, const struct unwind_rule *r)
@@ -72,9 +77,9 @@ static void add_row(struct table_builder *b, uint64_t from, uint16_t rule)
     if (b->n_rows && b->rows[b->n_rows - 1].rule == rule)
         return;
     uint64_t offset = from - b->start;
-    open_pages(b, (offset >> UNWIND_PAGE_BITS) + 1);
+    open_pages(b, (offset >> b->page_bits) + 1);
     GROW(b->rows, b->cap_rows, b->n_rows + 1);
-    b->rows[b->n_rows++] = (struct unwind_row){(uint16_t)(offset & ((1u << UNWIND_PAGE_BITS) - 1)), rule};
+    b->rows[b->n_rows++] = (struct unwind_row){(uint16_t)(offset & ((1u << b->page_bits) - 1)), rule};
 }
 
 /* Where two functions claim the same code the one that begins earlier is believed. */
@@ -125,7 +130,7 @@ static void add_signal_returns(struct table_builder *b, uint64_t from, uint64_t 
     uint64_t text_end = s->text_address + s->text.n;
     from = from > s->text_address ? from : s->text_address;
     to = to < text_end ? to : text_end;
-    while (from < to) {
+    while (from < to && to - from >= code.n) {
         const char *at = s->text.at + (from - s->text_address);
         const char *found = memmem(at, (size_t)(to - from), code.at, code.n);
         if (!found)
@@ -181,10 +186,20 @@ static void find_span(struct table_builder *b, const struct eh_frame *f)
         take_in(b, s->text_address, s->text_address + s->text.n);
     if (b->start > b->end)
         b->start = b->end;
-    b->start &= ~UINT64_C(0) << UNWIND_PAGE_BITS;
-    b->at = b->start;
     if (b->end - b->start > MOST_SPAN)
         b->end = b->start + MOST_SPAN;
+}
+
+/* An index is no larger than the section, however far apart its functions claim to be. */
+static void choose_pages(struct table_builder *b)
+{
+    uint64_t most = b->sections->eh_frame.n / sizeof *b->pages;
+    most = most > FREE_PAGES ? most : FREE_PAGES;
+    b->page_bits = UNWIND_LEAST_PAGE_BITS;
+    while (b->page_bits < UNWIND_MOST_PAGE_BITS && (b->end - b->start) >> b->page_bits > most)
+        b->page_bits++;
+    b->start &= ~UINT64_C(0) << b->page_bits;
+    b->at = b->start;
 }
 
 static void add_all(struct table_builder *b, const struct eh_frame *f)
@@ -193,15 +208,15 @@ static void add_all(struct table_builder *b, const struct eh_frame *f)
     idmap_init(&b->ids);
     rule_id(b, &none);
     find_span(b, f);
-    add_row(b, b->start, UNWIND_NO_RULE_ROW);
+    choose_pages(b);
     for (size_t i = 0; i < f->n_fdes; i++) {
         add_gap(b, f->fdes[i].start < b->end ? f->fdes[i].start : b->end);
         eh_fde_run(f, &f->fdes[i], add_stretch, b);
     }
     add_gap(b, b->end);
-    if (b->at < b->end)
+    if (b->at < b->end || !b->n_rows)
         add_row(b, b->at, UNWIND_NO_RULE_ROW);
-    open_pages(b, ((b->end - b->start + (1u << UNWIND_PAGE_BITS) - 1) >> UNWIND_PAGE_BITS) + 1);
+    open_pages(b, ((b->end - b->start + (1u << b->page_bits) - 1) >> b->page_bits) + 1);
 }
 
 static void *fitted(void *table, size_t n, size_t row_bytes) { return mem_resize(table, n * row_bytes); }
@@ -210,7 +225,7 @@ static struct unwind_table *table_of(struct table_builder *b, const struct eh_fr
 {
     struct unwind_table *t = mem_new(sizeof *t);
     *t = (struct unwind_table){
-        .arch = b->sections->arch, .start = b->start, .end = b->end,
+        .arch = b->sections->arch, .start = b->start, .end = b->end, .page_bits = b->page_bits,
         .n_pages = b->n_pages, .n_rows = b->n_rows, .n_rules = b->n_rules, .left_out = f->left_out,
         .pages = fitted(take(b->pages), b->n_pages, sizeof *b->pages),
         .rows = fitted(take(b->rows), b->n_rows, sizeof *b->rows),

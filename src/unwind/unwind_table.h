@@ -15,7 +15,7 @@
 #pragma once
 #include "unwind/rule.h"
 
-enum { UNWIND_PAGE_BITS = 12, UNWIND_NO_RULE_ROW = 0 };
+enum { UNWIND_LEAST_PAGE_BITS = 12, UNWIND_MOST_PAGE_BITS = 16, UNWIND_NO_RULE_ROW = 0 };
 
 struct unwind_row {
     uint16_t low; /* the address's place in its page */
@@ -25,6 +25,7 @@ struct unwind_row {
 struct unwind_table {
     enum unwind_arch arch;
     uint64_t start, end; /* start is that of a page */
+    unsigned page_bits;  /* 12 in all real files; more where a few functions lie far apart */
     const uint32_t *pages; /* one more than there are */
     const struct unwind_row *rows;
     const struct unwind_rule *rules;
@@ -39,8 +40,8 @@ static inline const struct unwind_rule *unwind_table_at(const struct unwind_tabl
 {
     if (address < t->start || address >= t->end)
         return &t->rules[UNWIND_NO_RULE_ROW];
-    uint64_t page = (address - t->start) >> UNWIND_PAGE_BITS;
-    uint16_t low = (uint16_t)(address & ((1u << UNWIND_PAGE_BITS) - 1));
+    uint64_t page = (address - t->start) >> t->page_bits;
+    uint16_t low = (uint16_t)(address & ((1u << t->page_bits) - 1));
     uint32_t lo = t->pages[page], hi = t->pages[page + 1];
     while (lo < hi) {
         uint32_t middle = lo + (hi - lo) / 2;

@@ -9,7 +9,9 @@ Times are CPU seconds (user and system) of the process.
 
     BENCH_REPEATS=5      how often each is run
     FLAMEGRAPH_PL=path   flamegraph.pl, which no package ships; skipped with a word when absent
+    UNWIND_LIBRARY=path  whose unwind table is made; the largest libLLVM here, or else the C library
 """
+import glob
 import json
 import os
 import shutil
@@ -113,6 +115,30 @@ def model(_, millions):
         "holds" if held else "FAILS")
 
 
+def large_library():
+    found = glob.glob("/usr/lib/*/libLLVM*.so*") or glob.glob("/lib/*/libc.so.6")
+    return os.environ.get("UNWIND_LIBRARY") or max(found, key=os.path.getsize)
+
+
+def unwind(_):
+    """Making the unwind table of a large library, beside a program that prints the same rules; and walking over it."""
+    program, library = tool("bench_unwind"), large_library()
+    results, theirs = [], []
+    for _ in range(REPEATS):
+        out = subprocess.run([program, library], check=True, capture_output=True, text=True).stdout
+        results.append(json.loads(out))
+        theirs.append(cost(["readelf", "--debug-dump=frames-interp", library])[0])
+    built = [r["build_s"] for r in results]
+    ratios = [t / b for t, b in zip(theirs, built)]
+    warm, cold = ([r[k] for r in results] for k in ("warm_ns_per_frame", "cold_ns_per_frame"))
+    name = f"unwind table, {os.path.basename(library)}, {thousands(results[0]['rows'])} rows"
+    per_row = results[0]["bytes"] / results[0]["rows"]
+    row(name, f"{spread(built, 3)} s, {per_row:.1f} bytes a row", f"readelf {spread(theirs)} s", spread(ratios, 1) + "x",
+        "holds" if statistics.median(ratios) >= 5 and per_row < 6 else "FAILS: wants 5x in under 6 bytes a row")
+    row("unwinding over it, a frame", f"{spread(warm, 0)} ns warm", f"{spread(cold, 0)} ns cold", "-",
+        "holds" if statistics.median(cold) < 300 else "FAILS: wants less than 300 ns")
+
+
 BENCHMARKS = {
     "folded-10k": lambda s: folded(s, 10000),
     "folded-100k": lambda s: folded(s, 100000),
@@ -121,6 +147,7 @@ BENCHMARKS = {
     "model-1m": lambda s: model(s, 1),
     "model-3m": lambda s: model(s, 3),
     "model-10m": lambda s: model(s, 10),
+    "unwind": unwind,
 }
 
 
