@@ -39,9 +39,9 @@ static bool is_arm64_call(const uint8_t *end, size_t n)
 
 bool frame_follows_call(const struct unwind_table *t, uint64_t address)
 {
-    uint64_t offset = address - t->text_address;
-    if (!t->text.n || offset > t->text.n)
+    if (!frame_sees_text(t, address))
         return true;
+    uint64_t offset = address - t->text_address;
     const uint8_t *end = (const uint8_t *)t->text.at + offset;
     return t->arch == UNWIND_ARM64 ? is_arm64_call(end, (size_t)offset) : is_x86_call(end, (size_t)offset);
 }

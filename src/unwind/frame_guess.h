@@ -7,5 +7,11 @@
 #pragma once
 #include "unwind/unwind_table.h"
 
+/* Can we see the instruction before `address`? */
+static inline bool frame_sees_text(const struct unwind_table *t, uint64_t address)
+{
+    return t->text.n && address - t->text_address <= t->text.n;
+}
+
 /* Is `address`, as linked, preceded by a call? True also where the text cannot be seen. */
 bool frame_follows_call(const struct unwind_table *t, uint64_t address);

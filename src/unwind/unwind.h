@@ -74,7 +74,7 @@ enum unwind_end {
     UNWIND_TOO_DEEP,   /* more callers than places for them */
     UNWIND_NO_RULE,    /* an address nothing is known about */
     UNWIND_BROKEN,     /* the rules led somewhere impossible */
-    UNWIND_GUESSED,    /* as complete, but some of the way was frame pointers that look right */
+    UNWIND_GUESSED,    /* as complete, but some frames have no rules and were guessed (frame pointers) */
     UNWIND_END_COUNT
 };
 extern const char *const unwind_end_names[UNWIND_END_COUNT + 1];

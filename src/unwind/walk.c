@@ -26,8 +26,8 @@ struct walk {
     uint64_t at[33];
     uint64_t known;  /* bit r: at[r] is valid */
     bool is_exact;   /* pc is where it was interrupted, not a return address */
-    bool is_guessed; /* some frame was found by its frame pointer alone */
-    bool is_elsewhere; /* a signal was handled on a stack of its own, and this is not the one we have */
+    bool is_guessed; /* some frame was found without a rule */
+    bool is_elsewhere; /* a signal was handled on a stack of its own, and we have only that */
     enum unwind_end why;
 };
 
@@ -82,31 +82,58 @@ static bool enter(struct walk *w, uint64_t pc, uint64_t sp)
     return pc != 0 || stop(w, UNWIND_COMPLETE);
 }
 
+/* A return address that can be believed: behind a call, in code that is mapped. */
+static bool is_plausible_return(const struct walk *w, uint64_t ra)
+{
+    const struct unwind_map *m = ra ? map_at(w->space, NULL, ra - 1) : NULL;
+    return m && (!m->table || frame_follows_call(m->table, ra - m->bias));
+}
+
+static bool enter_guessed(struct walk *w, uint64_t ra, uint64_t sp, uint64_t fp)
+{
+    w->is_guessed = true;
+    w->at[w->regs.fp] = fp;
+    w->known = UINT64_C(1) << w->regs.fp | UINT64_C(1) << w->regs.sp;
+    return enter(w, ra, sp);
+}
+
+/*
+ * Code without rules that has just been entered, or never touches its stack: the return
+ * address is where the call put it. Believed only if we can see that call. (Here the stack
+ * pointer is exact; arm64 calls leave nothing on the stack.)
+ */
+static bool has_return_on_top(const struct walk *w, uint64_t *out)
+{
+    if (!w->is_exact || w->space->arch != UNWIND_X86_64 || !load(w->stack, w->at[w->regs.sp], out) || !*out)
+        return false;
+    const struct unwind_map *m = map_at(w->space, NULL, *out - 1);
+    return m && m->table && frame_sees_text(m->table, *out - m->bias) && is_plausible_return(w, *out);
+}
+
 /*
  * Code without rules. If it keeps frame pointers there is a pair at fp: the caller's fp
  * and the return address. It is believed when it lies on the stack in front of us, leads
- * further up, and returns behind a call in code that is mapped. A zero marks the outermost
- * frame by convention (the dynamic linker's first instructions are such code).
+ * further up, and returns behind a call. A zero marks the outermost frame by convention
+ * (the dynamic linker's first instructions are such code).
  */
-static bool step_by_frame_pointer(struct walk *w)
+static bool step_by_guess(struct walk *w)
 {
     uint64_t fp = w->at[w->regs.fp], sp = w->at[w->regs.sp], caller_fp, ra;
     if (!is_known(w, w->regs.fp))
         return stop(w, UNWIND_NO_RULE);
-    w->is_guessed |= fp == 0;
-    if (fp == 0)
+    if (has_return_on_top(w, &ra))
+        return enter_guessed(w, ra, sp + 8, fp);
+    if (fp == 0) {
+        w->is_guessed = true;
         return stop(w, UNWIND_COMPLETE);
+    }
     if (fp % 8 || fp < sp || !load(w->stack, fp, &caller_fp) || !load(w->stack, fp + 8, &ra))
         return stop(w, UNWIND_NO_RULE);
     if (w->space->arch == UNWIND_ARM64)
         ra &= (UINT64_C(1) << ADDRESS_BITS) - 1;
-    const struct unwind_map *m = ra ? map_at(w->space, NULL, ra - 1) : NULL;
-    if ((ra && !m) || (caller_fp && caller_fp <= fp) || (m && m->table && !frame_follows_call(m->table, ra - m->bias)))
+    if ((caller_fp && caller_fp <= fp) || (ra && !is_plausible_return(w, ra)))
         return stop(w, UNWIND_NO_RULE);
-    w->is_guessed = true;
-    w->at[w->regs.fp] = caller_fp;
-    w->known = UINT64_C(1) << w->regs.fp | UINT64_C(1) << w->regs.sp;
-    return enter(w, ra, fp + 16);
+    return enter_guessed(w, ra, fp + 16, caller_fp);
 }
 
 /*
@@ -214,10 +241,10 @@ static bool step(struct walk *w)
     if (!w->map)
         return stop(w, UNWIND_NO_RULE);
     if (!w->map->table)
-        return step_by_frame_pointer(w);
+        return step_by_guess(w);
     const struct unwind_rule *r = unwind_table_at(w->map->table, pc - w->map->bias);
     switch (r->how) {
-    case CFA_NONE: return step_by_frame_pointer(w);
+    case CFA_NONE: return step_by_guess(w);
     case CFA_END: return stop(w, UNWIND_COMPLETE);
     case CFA_SIGNAL: return step_through_signal(w, r);
     default: return step_by_rule(w, r);

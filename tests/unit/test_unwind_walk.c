@@ -74,6 +74,8 @@ static const struct walk_case x86_cases[] = {
      {CODE(0x50f), CODE(0x507)}, UNWIND_GUESSED},
     {"back into code with rules", CODE(0x50f), AT(1), 0, {9, AT(3), CODE(5), CODE(0x205)}, 4,
      {CODE(0x50f), CODE(5), CODE(0x205)}, UNWIND_GUESSED},
+    {"just entered, the call in sight", CODE(0x50f), 77, 0, {CODE(0x507), CODE(0x507), 0}, 3, {CODE(0x50f), CODE(0x507)}, UNWIND_NO_RULE},
+    {"the call out of sight", CODE(0x50f), 77, 0, {CODE(0x207), 0}, 2, {CODE(0x50f)}, UNWIND_NO_RULE},
     {"not behind a call", CODE(0x50f), AT(1), 0, {9, 0, CODE(0x506), CODE(0x205)}, 4, {CODE(0x50f)}, UNWIND_NO_RULE},
     {"downwards", CODE(0x50f), AT(1), 0, {9, AT(0), CODE(0x507), CODE(0x205)}, 4, {CODE(0x50f)}, UNWIND_NO_RULE},
     {"not on the stack", CODE(0x50f), 77, 0, {9, 0, CODE(0x507), CODE(0x205)}, 4, {CODE(0x50f)}, UNWIND_NO_RULE},
