@@ -18,7 +18,7 @@
 
 struct image {
     struct elf_file *file, *debug, *inside; /* the last two may be NULL */
-    struct symbol_index symbols;
+    struct name_ranges symbols;
     struct name_table names;
 };
 
@@ -57,11 +57,12 @@ bool image_open(struct image **out, const struct image_file *f, struct err *e)
         return false;
     i->debug = debug_file_find(i->file, f->root, f->bytes.n ? NULL : f->path);
     i->inside = debug_file_inside(i->file);
+    own(symbol_index) struct symbol_index found = {0};
     struct elf_file *const files[] = {i->file, i->debug, i->inside};
     for (size_t k = 0; k < sizeof files / sizeof *files; k++)
         if (files[k])
-            symbol_index_add(&i->symbols, files[k]);
-    symbol_index_finish(&i->symbols);
+            symbol_index_add_file(&found, files[k]);
+    i->symbols = symbol_index_ranges(&found);
     *out = take(i);
     return true;
 }
@@ -70,7 +71,7 @@ void image_free(struct image *i)
 {
     if (!i)
         return;
-    symbol_index_done(&i->symbols);
+    name_ranges_done(&i->symbols);
     name_table_done(&i->names);
     elf_file_free(i->inside);
     elf_file_free(i->debug);
@@ -119,7 +120,7 @@ struct view image_section(const struct image *i, const char *name, uint64_t *out
 
 size_t image_places(struct image *i, uint64_t virtual_address, struct place out[PLACES_MOST])
 {
-    struct view symbol = symbol_index_at(&i->symbols, virtual_address);
+    struct view symbol = name_ranges_at(&i->symbols, virtual_address);
     out[0] = (struct place){.name = name_table_demangled(&i->names, symbol)};
     return 1;
 }
@@ -127,7 +128,7 @@ size_t image_places(struct image *i, uint64_t virtual_address, struct place out[
 size_t image_held_bytes(const struct image *i)
 {
     const struct elf_file *const files[] = {i->file, i->debug, i->inside};
-    size_t held = sizeof *i + symbol_index_bytes(&i->symbols) + name_table_bytes(&i->names);
+    size_t held = sizeof *i + name_ranges_bytes(&i->symbols) + name_table_bytes(&i->names);
     for (size_t k = 0; k < sizeof files / sizeof *files; k++)
         if (files[k])
             held += sizeof *files[k] + files[k]->n_sections * (sizeof *files[k]->sections + sizeof(char *)) +

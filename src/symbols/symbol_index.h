@@ -1,56 +1,43 @@
 /*
- * symbol_index.h - which function symbol an address belongs to, in one bisection
+ * symbol_index.h - function symbols, from wherever they come, made into ranges
  *
- *     struct symbol_index x = {0};
- *     symbol_index_add(&x, file);             // its .symtab and .dynsym; any number of files
- *     symbol_index_finish(&x);
- *     struct view name = symbol_index_at(&x, address);
+ *     own(symbol_index) struct symbol_index x = {0};
+ *     symbol_index_add_file(&x, file);             // its .symtab and .dynsym; any number of files
+ *     struct name_ranges r = symbol_index_ranges(&x);
  *
- * Symbols overlap: aliases share an address, assembly puts labels inside functions,
- * functions lie inside others. Finishing decides that once, into rows that do not
- * overlap:
+ * Of two symbols that cover an address the one that begins last is meant; of two that
+ * begin together the better name, as symbol_order() has it. One without size (assembly,
+ * /proc/kallsyms) reaches to the next symbol, but never into one that has a size.
  *
- *     memmove   [------------)
- *     __memmove [------------)             one of the aliases, by symbol_better()
- *     erms_tail        [--)                the one that begins last
- *     becomes   [ memmove|erms|memmove)
- *
- * An address that no symbol covers belongs to none: the next one before it may be
+ * An address that no symbol covers belongs to none: the last one before it may be
  * megabytes away in a stripped library, and its name would be a lie.
  *
- * Owns:     its rows; names are borrowed from the files that were added.
- * Threads:  read-only once finished.
+ * Owns:     the symbols; their names are borrowed.
  */
 #pragma once
 #include "symbols/elf_file.h"
+#include "symbols/name_ranges.h"
+
+/* How good a name is, among those of one address; tables of several files and of the kernel agree on it. */
+enum symbol_rank { SYMBOL_HIDDEN, SYMBOL_LABEL, SYMBOL_LOCAL, SYMBOL_WEAK, SYMBOL_GLOBAL };
 
 struct symbol {
-    uint64_t start, end; /* end == start: the symbol has no size */
-    uint64_t bound;      /* of its section: how far one without size may reach */
-    struct view name;    /* as in the file, without its version */
-    uint8_t rank;        /* the higher the better, among symbols of one address */
-};
-
-struct symbol_row {
-    uint64_t start, end;
-    const char *name;
-    uint32_t name_bytes;
+    uint64_t start, end; /* end == start: it has no size */
+    uint64_t bound;      /* how far one without size may reach */
+    struct view name;
+    enum symbol_rank rank;
 };
 
 struct symbol_index {
-    struct symbol *found; /* until finished */
-    size_t n_found, cap_found;
-    struct symbol_row *rows;
-    size_t n;
+    struct symbol *rows;
+    size_t n, cap;
 };
 
-void symbol_index_add(struct symbol_index *x, struct elf_file *f);
-void symbol_index_finish(struct symbol_index *x);
+void symbol_index_add(struct symbol_index *x, struct symbol s);
+void symbol_index_add_file(struct symbol_index *x, struct elf_file *f);
+struct name_ranges symbol_index_ranges(struct symbol_index *x); /* sorts the symbols */
 void symbol_index_done(struct symbol_index *x);
 DEFINE_OWN_IN_PLACE(symbol_index, struct symbol_index)
 
-struct view symbol_index_at(const struct symbol_index *x, uint64_t address); /* empty: no symbol covers it */
-size_t symbol_index_bytes(const struct symbol_index *x);
-
-/* Below zero when `b` is the better name for an address that both begin at. Total: the same on every machine. */
-int symbol_better(const struct symbol *a, const struct symbol *b);
+/* Above zero when `a` is the better name. Zero only for equal names: the same on every machine. */
+int symbol_order(const struct symbol *a, const struct symbol *b);
