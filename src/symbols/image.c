@@ -10,6 +10,7 @@
  */
 #include "base/mem.h"
 #include "symbols/debug_file.h"
+#include "symbols/debug_info.h"
 #include "symbols/name_table.h"
 #include "symbols/symbol_index.h"
 #include "symbols/symbols.h"
@@ -20,6 +21,8 @@ struct image {
     struct elf_file *file, *debug, *inside; /* the last two may be NULL */
     struct name_ranges symbols;
     struct name_table names;
+    bool has_looked; /* for DWARF: most images are asked for names only */
+    struct debug_info *info;
 };
 
 static void hex(char *out, size_t size, struct view bytes)
@@ -71,6 +74,7 @@ void image_free(struct image *i)
 {
     if (!i)
         return;
+    debug_info_free(i->info);
     name_ranges_done(&i->symbols);
     name_table_done(&i->names);
     elf_file_free(i->inside);
@@ -118,17 +122,33 @@ struct view image_section(const struct image *i, const char *name, uint64_t *out
     return VIEW("");
 }
 
+static struct debug_info *debug_info_of(struct image *i)
+{
+    if (!i->has_looked) {
+        i->has_looked = true;
+        i->info = debug_info_open(i->file, &i->names);
+        if (!i->info && i->debug)
+            i->info = debug_info_open(i->debug, &i->names);
+    }
+    return i->info;
+}
+
 size_t image_places(struct image *i, uint64_t virtual_address, struct place out[PLACES_MOST])
 {
     struct view symbol = name_ranges_at(&i->symbols, virtual_address);
-    out[0] = (struct place){.name = name_table_demangled(&i->names, symbol)};
-    return 1;
+    size_t n = debug_info_of(i) ? debug_info_places(i->info, virtual_address, out) : 0;
+    if (!n)
+        out[n++] = (struct place){0};
+    if (symbol.n)
+        out[n - 1].name = name_table_demangled(&i->names, symbol);
+    return n;
 }
 
 size_t image_held_bytes(const struct image *i)
 {
     const struct elf_file *const files[] = {i->file, i->debug, i->inside};
-    size_t held = sizeof *i + name_ranges_bytes(&i->symbols) + name_table_bytes(&i->names);
+    size_t held = sizeof *i + name_ranges_bytes(&i->symbols) + name_table_bytes(&i->names) +
+                  (i->info ? debug_info_bytes(i->info) : 0);
     for (size_t k = 0; k < sizeof files / sizeof *files; k++)
         if (files[k])
             held += sizeof *files[k] + files[k]->n_sections * (sizeof *files[k]->sections + sizeof(char *)) +
