@@ -14,7 +14,8 @@ struct unit_range {
 };
 
 struct debug_info {
-    const struct elf_file *file;
+    struct elf_file *file;
+    char *headers; /* of its sections, before libelf wrote into them */
     struct name_table *names;
     Elf *elf;
     Dwarf *dwarf;
@@ -52,9 +53,9 @@ static bool is_worth_opening(const struct elf_file *f)
 
 static bool begin(struct debug_info *d)
 {
-    if (elf_version(EV_CURRENT) == EV_NONE)
+    if (elf_version(EV_CURRENT) == EV_NONE || !elf_file_lend_headers(d->file, &d->headers))
         return false;
-    d->elf = elf_memory((char *)(uintptr_t)d->file->bytes.at, d->file->bytes.n); /* only read */
+    d->elf = elf_memory((char *)(uintptr_t)d->file->bytes.at, d->file->bytes.n);
     d->dwarf = d->elf ? dwarf_begin_elf(d->elf, DWARF_C_READ, NULL) : NULL;
     return d->dwarf;
 }
@@ -67,6 +68,10 @@ static void end(struct debug_info *d)
         dwarf_end(d->dwarf);
     if (d->elf)
         elf_end(d->elf);
+    if (d->headers)
+        elf_file_restore_headers(d->file, d->headers);
+    free(d->headers);
+    d->headers = NULL;
     d->dwarf = NULL;
     d->elf = NULL;
     d->loaded_bytes = 0;
@@ -114,7 +119,7 @@ static void find_units(struct debug_info *d)
     d->units = mem_new(d->n_units * sizeof *d->units);
 }
 
-struct debug_info *debug_info_open(const struct elf_file *f, struct name_table *names)
+struct debug_info *debug_info_open(struct elf_file *f, struct name_table *names)
 {
     if (!is_worth_opening(f))
         return NULL;

@@ -29,7 +29,7 @@
 
 struct debug_info;
 
-struct debug_info *debug_info_open(const struct elf_file *f, struct name_table *names);
+struct debug_info *debug_info_open(struct elf_file *f, struct name_table *names);
 void debug_info_free(struct debug_info *d);
 DEFINE_OWN(debug_info, struct debug_info *)
 

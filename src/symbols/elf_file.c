@@ -272,3 +272,27 @@ struct view elf_file_contents(struct elf_file *f, const struct elf_section *s)
     }
     return (struct view){f->unpacked[i], (size_t)h.ch_size};
 }
+
+static struct view headers_of(const struct elf_file *f)
+{
+    return cut(f->bytes, f->head.e_shoff, f->n_sections * sizeof(Elf64_Shdr));
+}
+
+bool elf_file_lend_headers(struct elf_file *f, char **out_saved)
+{
+    struct view headers = headers_of(f);
+    if (!headers.n)
+        return false;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = (uintptr_t)headers.at & ~(page - 1), to = (uintptr_t)headers.at + headers.n;
+    if (f->mapped && mprotect((void *)from, to - from, PROT_READ | PROT_WRITE) < 0)
+        return false;
+    *out_saved = mem_text(headers.at, headers.n);
+    return true;
+}
+
+void elf_file_restore_headers(struct elf_file *f, const char *saved)
+{
+    struct view headers = headers_of(f);
+    memcpy((char *)(uintptr_t)headers.at, saved, headers.n);
+}

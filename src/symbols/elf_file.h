@@ -51,6 +51,14 @@ DEFINE_OWN(elf_file, struct elf_file *)
 const struct elf_section *elf_file_section(const struct elf_file *f, const char *name); /* NULL: none */
 struct view elf_file_contents(struct elf_file *f, const struct elf_section *s);          /* unpacked; empty for NULL */
 
+/*
+ * For libelf, which works on our bytes and writes into the section table that it has unpacked
+ * a section. `saved` has what was there; give it back when libelf is done. The table alone
+ * becomes writable, and only in our copy of those pages.
+ */
+bool elf_file_lend_headers(struct elf_file *f, char **out_saved);
+void elf_file_restore_headers(struct elf_file *f, const char *saved);
+
 /* The text at an offset of a string table, up to its NUL; empty when it does not end inside. */
 struct view elf_text_at(struct view table, uint64_t at);
 
