@@ -99,9 +99,14 @@ static bool read_record(struct jit_pieces *p, struct view window, uint32_t kind,
 bool jitdump_parse(struct jit_pieces *p, const struct jit_input *in, uint64_t *out_used, struct err *e)
 {
     uint64_t at = 0;
-    if (in->offset == 0 && (in->bytes.n < HEAD_BYTES || !read_head(in->bytes, &at, e))) {
-        *out_used = 0;
-        return in->bytes.n < HEAD_BYTES;
+    *out_used = 0;
+    if (in->offset == 0) {
+        if (in->bytes.n < HEAD_BYTES)
+            return true;
+        if (!read_head(in->bytes, &at, e))
+            return false;
+        if (at > in->left)
+            return true;
     }
     while (at < in->bytes.n && in->bytes.n - at >= RECORD_BYTES) {
         struct view window = {in->bytes.at + at, in->bytes.n - (size_t)at};
@@ -113,6 +118,6 @@ bool jitdump_parse(struct jit_pieces *p, const struct jit_input *in, uint64_t *o
             break;
         at += size;
     }
-    *out_used = at < in->left ? at : in->left;
+    *out_used = at;
     return true;
 }

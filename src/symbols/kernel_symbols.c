@@ -71,8 +71,9 @@ static bool read_line(struct view text, struct line *out)
 static enum symbol_rank rank_of(char type)
 {
     switch (type) {
-    case 'T': return SYMBOL_GLOBAL;
-    case 'W': case 'w': return SYMBOL_WEAK;
+    case 'T':
+    case 'W':
+    case 'w': return SYMBOL_SHARED;
     case 't': return SYMBOL_LOCAL;
     default: return SYMBOL_HIDDEN;
     }

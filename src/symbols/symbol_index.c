@@ -7,11 +7,7 @@ static enum symbol_rank rank_of(const Elf64_Sym *s)
 {
     if (ELF64_ST_TYPE(s->st_info) == STT_NOTYPE)
         return SYMBOL_LABEL;
-    switch (ELF64_ST_BIND(s->st_info)) {
-    case STB_LOCAL: return SYMBOL_LOCAL;
-    case STB_WEAK: return SYMBOL_WEAK;
-    default: return SYMBOL_GLOBAL;
-    }
+    return ELF64_ST_BIND(s->st_info) == STB_LOCAL ? SYMBOL_LOCAL : SYMBOL_SHARED;
 }
 
 /* No functions, though they stand in code: mapping symbols of arm64 ($x, $d.3), the assembler's own labels. */

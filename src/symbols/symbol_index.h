@@ -18,8 +18,11 @@
 #include "symbols/elf_file.h"
 #include "symbols/name_ranges.h"
 
-/* How good a name is, among those of one address; tables of several files and of the kernel agree on it. */
-enum symbol_rank { SYMBOL_HIDDEN, SYMBOL_LABEL, SYMBOL_LOCAL, SYMBOL_WEAK, SYMBOL_GLOBAL };
+/*
+ * How good a name is, among those of one address. Weak is as good as global: in libc the
+ * names that people write (feof) are the weak ones, those beside them (_IO_feof) are not.
+ */
+enum symbol_rank { SYMBOL_HIDDEN, SYMBOL_LABEL, SYMBOL_LOCAL, SYMBOL_SHARED };
 
 struct symbol {
     uint64_t start, end; /* end == start: it has no size */
