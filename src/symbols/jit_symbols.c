@@ -73,10 +73,13 @@ static bool take_window(struct jit_symbols *j, struct jit_input *in, struct err 
 
 static bool read_on(struct jit_symbols *j, int fd, uint64_t size, struct err *e)
 {
-    own(free) char *window = mem_resize(NULL, WINDOW);
+    if (j->offset >= size)
+        return true;
+    const size_t most = size - j->offset < WINDOW ? (size_t)(size - j->offset) : WINDOW;
+    own(free) char *window = mem_resize(NULL, most);
     while (j->offset < size) {
         uint64_t left = size - j->offset;
-        ssize_t got = pread(fd, window, left < WINDOW ? (size_t)left : WINDOW, (off_t)j->offset);
+        ssize_t got = pread(fd, window, left < most ? (size_t)left : most, (off_t)j->offset);
         if (got < 0)
             return err_os(e, "reading");
         struct jit_input in = {{window, (size_t)got}, j->offset, left};
