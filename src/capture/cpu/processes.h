@@ -1,0 +1,117 @@
+/*
+ * processes.h - who is running, what they have mapped, and what a raw sample means
+ *
+ * An engine (perf_event, timers in the target) delivers what it saw: a thread, a
+ * time, registers and a slice of its stack. Everything after that is the same for
+ * all engines and is here:
+ *
+ *     raw sample ── the process's maps ── walk ── addresses ── frames ── stack ── capture file
+ *                         │                            │
+ *                    images and unwind tables,    resolved once per
+ *                    one per file, shared by      (image, address):
+ *                    all processes                names, lines, inlines
+ *
+ * What is mapped is known in one of two ways, and they mix: the engine passes on
+ * mmap, fork, exec and exit as it learns of them, or nobody says anything and the
+ * maps are read from /proc when a process is met and again when an address is met
+ * that no map covers.
+ *
+ *     own(processes) struct processes *ps = processes_new(&plan);
+ *     if (!processes_attach(ps, pid, now_ns, e)) ...      // optional: a sample of a stranger attaches it
+ *     processes_sample(ps, &raw);
+ *     processes_thread_cpu(ps, pid, tid, cpu_ns);         // what the thread's own clock says
+ *     processes_finish(ps);                               // the losses, into the file
+ *
+ * Every sample is kept. A stack that could not be walked to a thread's start still
+ * counts with what was found, and why it ended is counted. CPU time of a thread
+ * that no sample stands for (taken in the kernel when that may not be seen, shorter
+ * than a period) is counted as lost when the engine tells the thread's real time.
+ *
+ * Owns:     address spaces, images, tables. The capture writer and the raw sample's
+ *           pointers are borrowed, the latter for the call only.
+ * Threads:  one at a time.
+ * Fails:    processes_attach(): no such process, not ours to look at. Everything
+ *           else makes do with less and counts it.
+ */
+#pragma once
+#include "model/capture_writer.h"
+#include "unwind/unwind.h"
+
+#define DEPTH_MOST 1024 /* frames of one stack, whatever is asked for */
+
+struct processes;
+
+struct processes_plan {
+    struct capture_writer *into;
+    set_id set;           /* whose one measure `weight` is of */
+    int64_t period;       /* of that measure; what one lost sample would have stood for */
+    size_t most_depth;    /* frames kept, leaf first; 1..DEPTH_MOST */
+    const char *proc;     /* "/proc"; a test plants another */
+    const char *kallsyms; /* names of kernel addresses; NULL: there will be none */
+};
+
+struct processes *processes_new(const struct processes_plan *plan);
+void processes_free(struct processes *ps); /* NULL is fine */
+DEFINE_OWN(processes, struct processes *)
+
+/* What an engine saw. */
+struct raw_sample {
+    int32_t pid, tid;
+    uint64_t time_ns; /* CLOCK_MONOTONIC */
+    int64_t weight;   /* what it stands for: CPU time of the thread since its last sample, or counts of an event */
+
+    bool has_user; /* registers and stack are there: not for kernel threads */
+    struct unwind_registers registers;
+    struct unwind_stack stack;
+    bool is_stack_cut; /* the engine had no more room: the stack goes on behind these bytes */
+
+    const uint64_t *kernel; /* leaf first; the first is exact, the others are return addresses */
+    size_t n_kernel;
+};
+
+/* How a walk ended, for engines that can do something about it (copy more of the stack). */
+enum unwind_end processes_sample(struct processes *ps, const struct raw_sample *raw);
+
+/* A process that was there before us: its name, threads and maps. */
+bool processes_attach(struct processes *ps, int32_t pid, uint64_t now_ns, struct err *e) MUST_CHECK;
+
+/* News from the kernel, in order of time. */
+struct map_news {
+    uint64_t start, length, file_offset;
+    uint32_t device_major, device_minor;
+    uint64_t inode;
+    struct view path;     /* as /proc/PID/maps spells it; "//anon" and "[...]" are no files */
+    struct view build_id; /* binary; may be empty */
+    bool is_code;
+};
+
+void processes_map(struct processes *ps, int32_t pid, const struct map_news *m);
+void processes_fork(struct processes *ps, int32_t parent_pid, int32_t pid, int32_t tid, uint64_t time_ns);
+void processes_exec(struct processes *ps, int32_t pid, struct view name, uint64_t time_ns); /* all old maps are gone */
+void processes_name(struct processes *ps, int32_t pid, int32_t tid, struct view name, uint64_t time_ns);
+void processes_exit(struct processes *ps, int32_t pid, int32_t tid);
+
+/*
+ * The thread's CPU time since it was first watched, as its own clock says; may be told again and
+ * again, the last counts. What its samples do not add up to is lost, in units of the period.
+ */
+void processes_thread_cpu(struct processes *ps, int32_t pid, int32_t tid, uint64_t cpu_ns);
+
+/* Samples the engine itself had to drop. */
+void processes_lost(struct processes *ps, struct view reason, uint64_t count);
+
+/* Writes down what was lost. Once, at the end. */
+void processes_finish(struct processes *ps);
+
+/* So far. */
+struct processes_count {
+    uint64_t samples;
+    int64_t weight;                   /* of all samples */
+    uint64_t ends[UNWIND_END_COUNT];  /* of user stacks, by how the walk ended */
+    uint64_t no_user;                 /* samples without a user part */
+    uint64_t lost, unsampled;         /* dropped by the engine; CPU time without a sample, in samples */
+    uint64_t cpu_ns;                  /* told by processes_thread_cpu(), all threads */
+    size_t processes, threads, images;
+};
+
+struct processes_count processes_counts(const struct processes *ps);
