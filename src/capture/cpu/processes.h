@@ -63,7 +63,6 @@ struct raw_sample {
     bool has_user; /* registers and stack are there: not for kernel threads */
     struct unwind_registers registers;
     struct unwind_stack stack;
-    bool is_stack_cut; /* the engine had no more room: the stack goes on behind these bytes */
 
     const uint64_t *kernel; /* leaf first; the first is exact, the others are return addresses */
     size_t n_kernel;
@@ -96,6 +95,7 @@ void processes_exit(struct processes *ps, int32_t pid, int32_t tid);
  * again, the last counts. What its samples do not add up to is lost, in units of the period.
  */
 void processes_thread_cpu(struct processes *ps, int32_t pid, int32_t tid, uint64_t cpu_ns);
+void processes_all_cpu(struct processes *ps, uint64_t cpu_ns); /* for engines that know only the sum of all threads */
 
 /* Samples the engine itself had to drop. */
 void processes_lost(struct processes *ps, struct view reason, uint64_t count);
@@ -109,9 +109,10 @@ struct processes_count {
     int64_t weight;                   /* of all samples */
     uint64_t ends[UNWIND_END_COUNT];  /* of user stacks, by how the walk ended */
     uint64_t no_user;                 /* samples without a user part */
-    uint64_t lost, unsampled;         /* dropped by the engine; CPU time without a sample, in samples */
-    uint64_t cpu_ns;                  /* told by processes_thread_cpu(), all threads */
-    size_t processes, threads, images;
+    uint64_t lost, unsampled;         /* dropped by the engine; CPU time without a sample, in samples (after finish) */
+    uint64_t cpu_ns;                  /* told by processes_thread_cpu() or processes_all_cpu() */
+    size_t processes, threads;        /* alive or lately so */
+    size_t files, held_bytes;         /* opened for names and unwinding, and the memory they take */
 };
 
 struct processes_count processes_counts(const struct processes *ps);

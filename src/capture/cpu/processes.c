@@ -1,0 +1,403 @@
+/*
+ * A stack is put together leaf first, as the walk finds it, and turned round at the end:
+ *
+ *     kernel frames │ user frames, each address with its inlined ones first │ mark
+ *     leaf ─────────────────────────────────────────────────────────────> root
+ *
+ * The mark is a frame of its own at the root of every stack that does not reach a
+ * thread's start. Without it a cut stack would look as if its outermost function
+ * were one that nobody calls.
+ */
+#include "capture/cpu/processes.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/own.h"
+#include "capture/cpu/tasks.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/sysmacros.h>
+
+/* How often /proc/PID/maps or a JIT's map file is read again because an address is unknown. */
+#define READ_AGAIN_NS UINT64_C(100000000)
+
+struct processes {
+    struct processes_plan plan;
+    struct builder *names;
+    struct code_files *files;
+    struct kernel_symbols *kernel;
+    struct tasks tasks;
+    struct processes_count count;
+    uint64_t unsampled_ns;
+    bool is_total_told;
+
+    frame_id leaf_first[DEPTH_MOST];
+    size_t n_frames;
+    bool is_full; /* there were more */
+};
+
+struct processes *processes_new(const struct processes_plan *plan)
+{
+    struct processes *ps = mem_new(sizeof *ps);
+    ps->plan = *plan;
+    if (ps->plan.most_depth == 0 || ps->plan.most_depth > DEPTH_MOST)
+        ps->plan.most_depth = DEPTH_MOST;
+    ps->names = capture_names(plan->into);
+    ps->files = code_files_new(ps->names, plan->proc);
+    struct err e = {0};
+    if (plan->kallsyms && !kernel_symbols_open(&ps->kernel, plan->kallsyms, &e))
+        log_info("no names for kernel functions: %s", e.text);
+    return ps;
+}
+
+void processes_free(struct processes *ps)
+{
+    if (!ps)
+        return;
+    tasks_done(&ps->tasks);
+    code_files_free(ps->files);
+    kernel_symbols_free(ps->kernel);
+    free(ps);
+}
+
+/* Who. */
+
+static bool proc_text(const struct processes *ps, int32_t pid, const char *file, char *out, size_t size)
+{
+    char path[96];
+    snprintf(path, sizeof path, "%s/%" PRId32 "/%s", ps->plan.proc, pid, file);
+    own(close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, out, size - 1);
+    if (n < 0)
+        return false;
+    out[n] = '\0';
+    out[strcspn(out, "\n")] = '\0';
+    return true;
+}
+
+static struct view process_name(const struct processes *ps, const struct task_process *p)
+{
+    const struct profile *view = builder_view(ps->names);
+    return profile_string(view, profile_process(view, p->id)->name);
+}
+
+static struct task_thread *add_thread(struct processes *ps, struct task_process *p, int32_t tid, struct view name)
+{
+    thread_id id = builder_thread(ps->names, p->id, tid);
+    if (name.n)
+        builder_name_thread(ps->names, id, name);
+    return tasks_add_thread(&ps->tasks, p, tid, id, builder_context(ps->names, id, LABELS_NONE));
+}
+
+/* Somebody else had this number before: what that one left behind is accounted for first. */
+static void account(void *self, const struct task_thread *h)
+{
+    struct processes *ps = self;
+    ps->count.cpu_ns += ps->is_total_told ? 0 : h->cpu_ns;
+    if (!ps->is_total_told && h->cpu_ns > (uint64_t)h->weight)
+        ps->unsampled_ns += h->cpu_ns - (uint64_t)h->weight;
+}
+
+static void bury(struct processes *ps, int32_t tid)
+{
+    const struct task_thread *old = tasks_thread(&ps->tasks, tid);
+    if (!old)
+        return;
+    account(ps, old);
+    tasks_forget(&ps->tasks, tid);
+}
+
+static struct task_process *add_process(struct processes *ps, int32_t pid, uint64_t start_ns, struct view name)
+{
+    process_id id = builder_process(ps->names, pid, start_ns);
+    if (name.n)
+        builder_name_process(ps->names, id, name);
+    return tasks_add_process(&ps->tasks, pid, id);
+}
+
+/* A process nobody told us about: /proc knows its name and its maps, unless it has ended already. */
+static struct task_process *process_of(struct processes *ps, int32_t pid, uint64_t now_ns)
+{
+    struct task_process *p = tasks_process(&ps->tasks, pid);
+    if (p)
+        return p;
+    char name[64] = "";
+    proc_text(ps, pid, "comm", name, sizeof name);
+    p = add_process(ps, pid, now_ns, view_of(name));
+    struct err e = {0};
+    if (!space_read(&p->space, ps->files, ps->plan.proc, pid, &e))
+        log_debug("process %" PRId32 ": its maps: %s", pid, e.text);
+    p->maps_read_ns = now_ns;
+    return p;
+}
+
+static struct task_thread *thread_of(struct processes *ps, int32_t pid, int32_t tid, uint64_t now_ns)
+{
+    struct task_thread *h = tasks_thread(&ps->tasks, tid);
+    if (h && h->process->pid == pid)
+        return h;
+    bury(ps, tid);
+    struct task_process *p = process_of(ps, pid, now_ns);
+    char file[48], name[64] = "";
+    snprintf(file, sizeof file, "task/%" PRId32 "/comm", tid);
+    if (!proc_text(ps, pid, file, name, sizeof name))
+        return add_thread(ps, p, tid, process_name(ps, p));
+    return add_thread(ps, p, tid, view_of(name));
+}
+
+static void attach_threads(struct processes *ps, int32_t pid, uint64_t now_ns)
+{
+    char path[96];
+    snprintf(path, sizeof path, "%s/%" PRId32 "/task", ps->plan.proc, pid);
+    DIR *folder = opendir(path);
+    if (!folder)
+        return;
+    for (const struct dirent *d; (d = readdir(folder));) {
+        int32_t tid = (int32_t)strtol(d->d_name, NULL, 10);
+        if (tid > 0)
+            thread_of(ps, pid, tid, now_ns);
+    }
+    closedir(folder);
+}
+
+bool processes_attach(struct processes *ps, int32_t pid, uint64_t now_ns, struct err *e)
+{
+    struct address_space probe = {0};
+    bool is_ours = space_read(&probe, ps->files, ps->plan.proc, pid, e);
+    space_done(&probe);
+    if (!is_ours && e && e->kind == ERR_NOT_FOUND)
+        return err_set(e, ERR_NOT_FOUND, "there is no process %" PRId32, pid);
+    if (!is_ours)
+        return err_in(e, "process %" PRId32, pid);
+    struct task_process *p = process_of(ps, pid, now_ns);
+    attach_threads(ps, pid, now_ns);
+    space_ready_all(&p->space, ps->files, pid); /* now, and not while samples are waiting */
+    return true;
+}
+
+/* News. */
+
+void processes_map(struct processes *ps, int32_t pid, const struct map_news *m)
+{
+    struct task_process *p = tasks_process(&ps->tasks, pid);
+    if (!p || !m->is_code)
+        return;
+    bool is_file = m->path.n && (m->path.at[0] == '/' || view_same(m->path, VIEW("[vdso]"))) && !view_starts(m->path, VIEW("//"));
+    struct code_file_key key = {.path = m->path, .build_id = m->build_id, .device = makedev(m->device_major, m->device_minor),
+                                .inode = m->inode};
+    space_add(&p->space, &(struct code_map){.start = m->start, .end = m->start + m->length, .file_offset = m->file_offset,
+                                            .file = is_file ? code_files_find(ps->files, &key) : CODE_FILE_NONE});
+}
+
+void processes_fork(struct processes *ps, int32_t parent_pid, int32_t pid, int32_t tid, uint64_t time_ns)
+{
+    bury(ps, tid);
+    if (pid == tid) /* a new process: what is still known under its number was another one */
+        for (const struct task_thread *old; (old = tasks_any_thread(&ps->tasks, pid));)
+            bury(ps, old->tid);
+    struct task_process *parent = process_of(ps, parent_pid, time_ns), *p = tasks_process(&ps->tasks, pid);
+    if (!p) {
+        p = add_process(ps, pid, time_ns, process_name(ps, parent));
+        space_copy(&p->space, &parent->space);
+    }
+    add_thread(ps, p, tid, process_name(ps, p));
+}
+
+void processes_name(struct processes *ps, int32_t pid, int32_t tid, struct view name, uint64_t time_ns)
+{
+    struct task_thread *h = thread_of(ps, pid, tid, time_ns);
+    builder_name_thread(ps->names, h->id, name);
+    if (pid == tid)
+        builder_name_process(ps->names, h->process->id, name);
+}
+
+void processes_exec(struct processes *ps, int32_t pid, struct view name, uint64_t time_ns)
+{
+    processes_name(ps, pid, pid, name, time_ns);
+    struct task_process *p = process_of(ps, pid, time_ns);
+    space_clear(&p->space);
+    jit_symbols_free(p->jit);
+    p->jit = NULL;
+}
+
+void processes_exit(struct processes *ps, int32_t pid, int32_t tid)
+{
+    (void)pid;
+    tasks_end(&ps->tasks, tid, account, ps);
+}
+
+void processes_thread_cpu(struct processes *ps, int32_t pid, int32_t tid, uint64_t cpu_ns)
+{
+    struct task_thread *h = tasks_thread(&ps->tasks, tid);
+    if (h && h->process->pid == pid)
+        h->cpu_ns = cpu_ns;
+}
+
+void processes_all_cpu(struct processes *ps, uint64_t cpu_ns)
+{
+    ps->is_total_told = true;
+    ps->count.cpu_ns = cpu_ns;
+}
+
+/* Frames. */
+
+static void push(struct processes *ps, const frame_id *frames, size_t n)
+{
+    size_t room = ps->plan.most_depth - ps->n_frames, fits = n < room ? n : room;
+    memcpy(ps->leaf_first + ps->n_frames, frames, fits * sizeof *frames);
+    ps->n_frames += fits;
+    ps->is_full |= fits < n;
+}
+
+static void push_named(struct processes *ps, struct view name, struct view module, enum frame_kind kind)
+{
+    mapping_id m = module.n ? builder_mapping(ps->names, (struct mapping){.path = builder_string(ps->names, module)}) : MAPPING_NONE;
+    func_id f = builder_function(ps->names, (struct function){.name = builder_string(ps->names, name), .mapping = m});
+    frame_id frame = builder_frame(ps->names, (struct frame){.function = f, .kind = kind});
+    push(ps, &frame, 1);
+}
+
+/* Kernel addresses are not kept: they would tell every reader of the file where this kernel lies in memory. */
+static void push_kernel(struct processes *ps, uint64_t address)
+{
+    struct view module = {0}, name = {0};
+    if (ps->kernel)
+        name = kernel_symbols_at(ps->kernel, address, &module);
+    push_named(ps, name.n ? name : VIEW("[kernel]"), module.n ? module : VIEW("[kernel]"), FRAME_KERNEL);
+}
+
+/* Code that is in no file: a just-in-time compiler may have left a list of what it made. */
+static struct view jit_name(struct processes *ps, struct task_process *p, uint64_t address, uint64_t now_ns)
+{
+    struct view name = p->jit ? jit_symbols_at(p->jit, address) : (struct view){0};
+    if (name.n || (p->jit_read_ns && now_ns - p->jit_read_ns < READ_AGAIN_NS))
+        return name;
+    p->jit_read_ns = now_ns;
+    char path[128];
+    snprintf(path, sizeof path, "%s/%" PRId32 "/root/tmp/perf-%" PRId32 ".map", ps->plan.proc, p->pid, p->pid);
+    bool is_there = p->jit ? jit_symbols_refresh(p->jit, NULL) : jit_symbols_open(&p->jit, path, NULL);
+    return is_there ? jit_symbols_at(p->jit, address) : name;
+}
+
+static void push_address(struct processes *ps, struct task_process *p, uint64_t address, uint64_t now_ns)
+{
+    const struct code_map *m = space_at(&p->space, address);
+    if (m && m->file.i) {
+        size_t n = 0;
+        const frame_id *frames = code_files_frames(ps->files, m->file, space_virtual(&p->space, m, address), &n);
+        push(ps, frames, n);
+        return;
+    }
+    struct view name = jit_name(ps, p, address, now_ns);
+    push_named(ps, name.n ? name : VIEW("[unknown]"), name.n ? VIEW("[jit]") : (struct view){0}, FRAME_NATIVE);
+}
+
+/* Walking. */
+
+/* Maps we were not told of: made before we came, or by mprotect(), which the kernel keeps to itself. */
+static bool read_again(struct processes *ps, struct task_process *p, uint64_t now_ns)
+{
+    if (p->maps_read_ns && now_ns - p->maps_read_ns < READ_AGAIN_NS)
+        return false;
+    p->maps_read_ns = now_ns;
+    return space_read(&p->space, ps->files, ps->plan.proc, p->pid, NULL);
+}
+
+/* True when something became known that the walk did not know: then it is worth another. */
+static bool learn(struct processes *ps, struct task_process *p, const uint64_t *addresses, size_t n, uint64_t now_ns)
+{
+    bool is_news = false;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at = addresses[i] - (i > 0);
+        is_news |= space_ready(&p->space, ps->files, p->pid, at);
+        if (!space_at(&p->space, at) && read_again(ps, p, now_ns))
+            is_news |= space_ready(&p->space, ps->files, p->pid, at);
+    }
+    return is_news;
+}
+
+static enum unwind_end push_user(struct processes *ps, struct task_process *p, const struct raw_sample *raw)
+{
+    uint64_t addresses[DEPTH_MOST];
+    enum unwind_end end;
+    size_t n;
+    do {
+        struct unwind_space space = space_walk(&p->space);
+        n = unwind_walk(&space, &raw->registers, &raw->stack, addresses, ps->plan.most_depth, &end);
+    } while (learn(ps, p, addresses, n, raw->time_ns));
+    for (size_t i = 0; i < n; i++)
+        push_address(ps, p, addresses[i] - (i > 0), raw->time_ns);
+    return end;
+}
+
+static const struct view marks[UNWIND_END_COUNT] = {
+    [UNWIND_CUT] = {"[truncated]", 11},
+    [UNWIND_TOO_DEEP] = {"[truncated]", 11},
+    [UNWIND_NO_RULE] = {"[unknown caller]", 16},
+    [UNWIND_BROKEN] = {"[unknown caller]", 16},
+};
+
+static stack_id finish_stack(struct processes *ps, enum unwind_end end)
+{
+    frame_id root_first[DEPTH_MOST + 1];
+    size_t n = 0;
+    if (marks[end].n)
+        root_first[n++] = builder_frame_named(ps->names, marks[end]);
+    for (size_t i = ps->n_frames; i > 0; i--)
+        root_first[n++] = ps->leaf_first[i - 1];
+    return builder_stack(ps->names, root_first, n);
+}
+
+enum unwind_end processes_sample(struct processes *ps, const struct raw_sample *raw)
+{
+    struct task_thread *h = thread_of(ps, raw->pid, raw->tid, raw->time_ns);
+    enum unwind_end end = UNWIND_COMPLETE;
+    ps->n_frames = 0;
+    ps->is_full = false;
+    for (size_t i = 0; i < raw->n_kernel; i++)
+        push_kernel(ps, raw->kernel[i] - (i > 0));
+    if (raw->has_user) {
+        end = push_user(ps, h->process, raw);
+        ps->count.ends[ps->is_full ? UNWIND_TOO_DEEP : end]++;
+    } else {
+        ps->count.no_user++;
+    }
+    stack_id stack = finish_stack(ps, ps->is_full ? UNWIND_TOO_DEEP : end);
+    capture_sample(ps->plan.into, ps->plan.set, raw->time_ns, h->context, stack, &raw->weight);
+    h->weight += raw->weight;
+    ps->count.weight += raw->weight;
+    ps->count.samples++;
+    return end;
+}
+
+/* The account. */
+
+void processes_lost(struct processes *ps, struct view reason, uint64_t count)
+{
+    ps->count.lost += count;
+    capture_lost(ps->plan.into, ps->plan.set, reason, count);
+}
+
+void processes_finish(struct processes *ps)
+{
+    tasks_each(&ps->tasks, account, ps);
+    if (ps->is_total_told && ps->count.cpu_ns > (uint64_t)ps->count.weight)
+        ps->unsampled_ns = ps->count.cpu_ns - (uint64_t)ps->count.weight;
+    if (ps->plan.period > 0)
+        ps->count.unsampled = ps->unsampled_ns / (uint64_t)ps->plan.period;
+    ps->count.unsampled -= ps->count.lost < ps->count.unsampled ? ps->count.lost : ps->count.unsampled;
+    if (ps->count.unsampled)
+        capture_lost(ps->plan.into, ps->plan.set, VIEW("CPU time that no sample stands for"), ps->count.unsampled);
+}
+
+struct processes_count processes_counts(const struct processes *ps)
+{
+    struct processes_count c = ps->count;
+    c.processes = ps->tasks.n_processes;
+    c.threads = ps->tasks.n_threads;
+    c.files = code_files_count(ps->files);
+    c.held_bytes = code_files_held_bytes(ps->files);
+    return c;
+}
