@@ -1,0 +1,326 @@
+#include "capture/cpu/perf_events.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <time.h>
+
+const char *const perf_event_names[PERF_EVENT_COUNT + 1] = {"cpu-clock", "cycles", "instructions", "cache-misses", NULL};
+
+static const struct {
+    uint32_t type;
+    uint64_t config;
+} kinds[PERF_EVENT_COUNT] = {
+    [PERF_EVENT_CPU_CLOCK] = {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
+    [PERF_EVENT_CYCLES] = {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+    [PERF_EVENT_INSTRUCTIONS] = {PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
+    [PERF_EVENT_CACHE_MISSES] = {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
+};
+
+/* A record has room for 64 KiB; the largest leaves some for what else is in it. */
+static const uint32_t stack_sizes[STACK_SIZE_COUNT] = {8 << 10, 24 << 10, 62 << 10};
+
+/* 512 KiB and one page is what every user may have on each CPU (perf_event_mlock_kb); who may have more takes it. */
+enum { RING_MOST = 8 << 20, RING_LEAST = 128 << 10 };
+
+/* Opening. */
+
+static void list_cpus(struct perf_events *pe)
+{
+    char text[4096];
+    if (host_text(pe->wish.host, "/sys/devices/system/cpu/online", text, sizeof text) != 0)
+        snprintf(text, sizeof text, "0-%u", host_cpus(pe->wish.host) - 1);
+    size_t cap = 0;
+    char *at = text;
+    while (*at >= '0' && *at <= '9') { /* 0-3,6,8-11 */
+        long first = strtol(at, &at, 10), last = *at == '-' ? strtol(at + 1, &at, 10) : first;
+        for (long n = first; n <= last && n < 1 << 16; n++) {
+            GROW(pe->cpus, cap, pe->n_cpus + 1);
+            pe->cpus[pe->n_cpus++] = (struct perf_cpu){.number = (int)n, .news_fd = -1};
+        }
+        at += *at == ',';
+    }
+}
+
+/* A descriptor per thread, CPU and size is many; the soft limit is there for programs that use select(). */
+static void allow_many_files(void)
+{
+    struct rlimit l;
+    if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur < l.rlim_max) {
+        l.rlim_cur = l.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &l);
+    }
+}
+
+bool perf_events_open(struct perf_events *pe, const struct perf_wish *w, struct err *e)
+{
+    *pe = (struct perf_events){.wish = *w, .has_kernel = w->want_kernel, .has_build_id = true};
+    pe->layout = (struct perf_layout){.has_value = w->want_kernel && w->event == PERF_EVENT_CPU_CLOCK, .has_callchain = w->want_kernel};
+    pe->period_ns = w->event == PERF_EVENT_CPU_CLOCK ? UINT64_C(1000000000) / w->rate_hz : 0;
+    list_cpus(pe);
+    if (!pe->n_cpus)
+        return err_set(e, ERR_UNSUPPORTED, "the kernel does not say which CPUs there are");
+    allow_many_files();
+    return true;
+}
+
+static void close_all(int *fds, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        close(fds[i]);
+    free(fds);
+}
+
+void perf_events_close(struct perf_events *pe)
+{
+    for (size_t i = 0; i < pe->n_cpus; i++)
+        perf_ring_close(&pe->cpus[i].ring);
+    close_all(pe->sampling, pe->n_sampling);
+    close_all(pe->news, pe->n_news);
+    free(pe->cpus);
+    *pe = (struct perf_events){0};
+}
+
+static struct perf_event_attr common_attr(const struct perf_events *pe)
+{
+    return (struct perf_event_attr){
+        .size = sizeof(struct perf_event_attr),
+        .sample_type = PERF_RECORD_ID,
+        .sample_id_all = 1,
+        .inherit = pe->wish.want_inherit,
+        .exclude_kernel = !pe->has_kernel,
+        .exclude_hv = 1,
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC,
+    };
+}
+
+static struct perf_event_attr news_attr(const struct perf_events *pe)
+{
+    struct perf_event_attr a = common_attr(pe);
+    a.type = PERF_TYPE_SOFTWARE;
+    a.config = PERF_COUNT_SW_DUMMY;
+    a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 1;
+    a.build_id = pe->has_build_id;
+    a.watermark = 1;
+    a.wakeup_watermark = (uint32_t)(pe->ring_bytes / 4);
+    return a;
+}
+
+/*
+ * The CPU clock ticks in nanoseconds that the thread ran, so a fixed period is a fixed rate per
+ * CPU second, whatever else the machine does. Hardware events have no natural period: the kernel
+ * adapts it to the rate and each sample tells what it was.
+ */
+static struct perf_event_attr sampling_attr(const struct perf_events *pe, size_t size, bool at_exec)
+{
+    struct perf_event_attr a = common_attr(pe);
+    a.type = kinds[pe->wish.event].type;
+    a.config = kinds[pe->wish.event].config;
+    a.sample_type |= PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    a.sample_type |= pe->layout.has_value ? (uint64_t)PERF_SAMPLE_READ : 0;
+    a.sample_type |= pe->layout.has_callchain ? (uint64_t)PERF_SAMPLE_CALLCHAIN : 0;
+    a.sample_regs_user = perf_register_mask();
+    a.sample_stack_user = stack_sizes[size];
+    a.exclude_callchain_user = 1;
+    a.freq = pe->period_ns == 0;
+    a.sample_period = pe->period_ns ? pe->period_ns : pe->wish.rate_hz; /* the same field as sample_freq */
+    bool is_first = size == pe->size;
+    a.disabled = !(is_first && pe->is_on);
+    a.enable_on_exec = is_first && at_exec;
+    return a;
+}
+
+static int open_one(const struct perf_events *pe, struct perf_event_attr *a, int32_t tid, int cpu)
+{
+    return pe->wish.host->sys->perf_event_open(a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* What to do without when the kernel says no; false when there is nothing left. */
+static bool concede(struct perf_events *pe, int refusal)
+{
+    bool is_denied = refusal == EACCES || refusal == EPERM;
+    if (is_denied && pe->has_kernel)
+        pe->has_kernel = pe->layout.has_callchain = pe->layout.has_value = false;
+    else if (refusal == EINVAL && pe->layout.has_value)
+        pe->layout.has_value = false; /* with inheritance only since Linux 6.12 */
+    else if (refusal == EINVAL && pe->has_build_id)
+        pe->has_build_id = false; /* since Linux 5.12 */
+    else
+        return false;
+    return true;
+}
+
+static bool refused(const struct perf_events *pe, int32_t tid, int refusal, struct err *e)
+{
+    errno = refusal;
+    switch (refusal) {
+    case EACCES:
+    case EPERM:
+        err_set(e, ERR_DENIED, "the kernel does not let us sample process %" PRId32, tid);
+        return err_hint(e, "'inferom doctor' says why, and what to type");
+    case ENOENT:
+    case EOPNOTSUPP:
+        err_set(e, ERR_UNSUPPORTED, "this machine does not count %s", perf_event_names[pe->wish.event]);
+        return err_hint(e, "--event cpu-clock works everywhere; virtual machines seldom have hardware counters");
+    case EMFILE:
+        err_set(e, ERR_LIMIT, "too many open files: %zu events so far", pe->n_news + pe->n_sampling);
+        return err_hint(e, "ulimit -n %zu", 4 * (pe->n_news + pe->n_sampling));
+    default:
+        return err_os(e, "sampling process %" PRId32, tid);
+    }
+}
+
+/* Finds out, on the first CPU of the first thread, how much we may ask for. */
+static int negotiate(struct perf_events *pe, int32_t tid)
+{
+    for (;;) {
+        struct perf_event_attr news = news_attr(pe), sampling = sampling_attr(pe, 0, false);
+        sampling.disabled = 1;
+        own(close) int a = open_one(pe, &news, tid, pe->cpus[0].number);
+        int refusal = a < 0 ? errno : 0;
+        own(close) int b = a < 0 ? -1 : open_one(pe, &sampling, tid, pe->cpus[0].number);
+        if (a >= 0 && b < 0)
+            refusal = errno;
+        if (!refusal || !concede(pe, refusal))
+            return refusal;
+    }
+}
+
+static void keep(int **fds, size_t *n, size_t *cap, int fd)
+{
+    *fds = mem_grow(*fds, cap, *n + 1, sizeof **fds);
+    (*fds)[(*n)++] = fd;
+}
+
+/* The ring of a CPU belongs to the first thread's news; everything else on that CPU is led into it. */
+static int add_news(struct perf_events *pe, struct perf_cpu *c, int32_t tid)
+{
+    struct perf_event_attr a = news_attr(pe);
+    int fd = open_one(pe, &a, tid, c->number);
+    if (fd < 0)
+        return errno;
+    keep(&pe->news, &pe->n_news, &pe->news_cap, fd);
+    if (c->news_fd >= 0)
+        return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->news_fd) < 0 ? errno : 0;
+    int refusal = perf_ring_open(&c->ring, fd, pe->ring_bytes);
+    if (!refusal)
+        c->news_fd = fd;
+    return refusal;
+}
+
+static int add_sampling(struct perf_events *pe, const struct perf_cpu *c, int32_t tid, bool at_exec)
+{
+    for (size_t size = 0; size < STACK_SIZE_COUNT; size++) {
+        struct perf_event_attr a = sampling_attr(pe, size, at_exec);
+        int fd = open_one(pe, &a, tid, c->number);
+        if (fd < 0)
+            return errno;
+        keep(&pe->sampling, &pe->n_sampling, &pe->sampling_cap, fd);
+        if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->news_fd) < 0)
+            return errno;
+    }
+    return 0;
+}
+
+static int add_everywhere(struct perf_events *pe, int32_t tid, bool at_exec)
+{
+    for (size_t i = 0; i < pe->n_cpus; i++) {
+        struct perf_cpu *c = &pe->cpus[i];
+        int refusal = add_news(pe, c, tid);
+        if (!refusal)
+            refusal = add_sampling(pe, c, tid, at_exec);
+        if (refusal)
+            return refusal;
+    }
+    return 0;
+}
+
+static void take_back(struct perf_events *pe, size_t n_news, size_t n_sampling)
+{
+    for (size_t i = 0; i < pe->n_cpus && n_news == 0; i++) {
+        perf_ring_close(&pe->cpus[i].ring);
+        pe->cpus[i].news_fd = -1;
+    }
+    while (pe->n_sampling > n_sampling)
+        close(pe->sampling[--pe->n_sampling]);
+    while (pe->n_news > n_news)
+        close(pe->news[--pe->n_news]);
+}
+
+/*
+ * How much memory may be locked is counted for all rings of a user together, so a size is
+ * good only when every CPU got its ring; else all of them are tried at half the size.
+ */
+static int add_first(struct perf_events *pe, int32_t tid, bool at_exec)
+{
+    pe->ring_bytes = RING_MOST;
+    int refusal = negotiate(pe, tid);
+    while (!refusal) {
+        refusal = add_everywhere(pe, tid, at_exec);
+        if (!refusal)
+            return 0;
+        take_back(pe, 0, 0);
+        bool is_too_large = refusal == EPERM || refusal == ENOMEM || refusal == EINVAL;
+        if (!is_too_large || pe->ring_bytes / 2 < RING_LEAST)
+            return refusal;
+        pe->ring_bytes /= 2;
+        refusal = 0;
+    }
+    return refusal;
+}
+
+bool perf_events_add(struct perf_events *pe, int32_t tid, bool at_exec, bool *out_is_gone, struct err *e)
+{
+    size_t n_news = pe->n_news, n_sampling = pe->n_sampling;
+    int refusal = n_news ? add_everywhere(pe, tid, at_exec) : add_first(pe, tid, at_exec);
+    *out_is_gone = refusal == ESRCH;
+    if (!refusal)
+        return true;
+    take_back(pe, n_news, n_sampling);
+    return *out_is_gone || refused(pe, tid, refusal, e);
+}
+
+/* Switching. A call on an event reaches all copies that threads inherited from it. */
+
+static void tell(const struct perf_events *pe, size_t size, unsigned long request)
+{
+    for (size_t i = size; i < pe->n_sampling; i += STACK_SIZE_COUNT)
+        ioctl(pe->sampling[i], request, 0);
+}
+
+void perf_events_on(struct perf_events *pe)
+{
+    pe->is_on = true;
+    tell(pe, pe->size, PERF_EVENT_IOC_ENABLE);
+}
+
+void perf_events_off(struct perf_events *pe)
+{
+    pe->is_on = false;
+    tell(pe, pe->size, PERF_EVENT_IOC_DISABLE);
+}
+
+bool perf_events_enlarge(struct perf_events *pe)
+{
+    if (pe->size + 1 >= STACK_SIZE_COUNT)
+        return false;
+    tell(pe, pe->size, PERF_EVENT_IOC_DISABLE);
+    pe->size++;
+    tell(pe, pe->size, PERF_EVENT_IOC_ENABLE);
+    return true;
+}
+
+size_t perf_events_stack_bytes(const struct perf_events *pe) { return stack_sizes[pe->size]; }
+
+uint64_t perf_events_counted(const struct perf_events *pe)
+{
+    uint64_t sum = 0, n;
+    for (size_t i = 0; i < pe->n_sampling; i++)
+        if (read(pe->sampling[i], &n, sizeof n) == sizeof n)
+            sum += n;
+    return sum;
+}
