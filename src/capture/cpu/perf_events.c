@@ -57,7 +57,7 @@ static void allow_many_files(void)
 
 bool perf_events_open(struct perf_events *pe, const struct perf_wish *w, struct err *e)
 {
-    *pe = (struct perf_events){.wish = *w, .has_kernel = w->want_kernel, .has_build_id = true};
+    *pe = (struct perf_events){.wish = *w, .has_kernel = w->want_kernel, .has_build_id = true, .keeps_children_out = !w->want_children};
     pe->layout = (struct perf_layout){.has_value = w->want_kernel && w->event == PERF_EVENT_CPU_CLOCK, .has_callchain = w->want_kernel};
     pe->period_ns = w->event == PERF_EVENT_CPU_CLOCK ? UINT64_C(1000000000) / w->rate_hz : 0;
     list_cpus(pe);
@@ -90,7 +90,8 @@ static struct perf_event_attr common_attr(const struct perf_events *pe)
         .size = sizeof(struct perf_event_attr),
         .sample_type = PERF_RECORD_ID,
         .sample_id_all = 1,
-        .inherit = pe->wish.want_inherit,
+        .inherit = 1,
+        .inherit_thread = pe->keeps_children_out,
         .exclude_kernel = !pe->has_kernel,
         .exclude_hv = 1,
         .use_clockid = 1,
@@ -149,6 +150,8 @@ static bool concede(struct perf_events *pe, int refusal)
         pe->layout.has_value = false; /* with inheritance only since Linux 6.12 */
     else if (refusal == EINVAL && pe->has_build_id)
         pe->has_build_id = false; /* since Linux 5.12 */
+    else if (refusal == EINVAL && pe->keeps_children_out)
+        pe->keeps_children_out = false; /* since Linux 5.13 */
     else
         return false;
     return true;

@@ -35,8 +35,8 @@ struct perf_wish {
     const struct host *host;
     enum perf_event_choice event;
     uint64_t rate_hz;
-    bool want_kernel;  /* as far as we are allowed */
-    bool want_inherit; /* children too */
+    bool want_kernel;   /* as far as we are allowed */
+    bool want_children; /* and not only new threads */
 };
 
 struct perf_cpu {
@@ -50,6 +50,7 @@ struct perf_events {
     struct perf_layout layout;
     bool has_kernel;   /* samples taken in the kernel are among ours */
     bool has_build_id; /* the kernel puts build ids into news of maps */
+    bool keeps_children_out; /* else whoever reads the records has to */
     uint64_t period_ns; /* of the CPU clock; 0 for events that are counted */
     struct perf_cpu *cpus;
     size_t n_cpus;

@@ -1,0 +1,406 @@
+/*
+ * The engine that lets the kernel sample. Records of all CPUs are brought into one
+ * order of time before anybody looks at them: a thread that wanders from one CPU to
+ * another leaves its fork in one ring and its first sample in the next.
+ */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "capture/cpu/perf_events.h"
+#include "capture/cpu/processes.h"
+#include "capture/cpu/stream_clocks.h"
+#include "capture/recorder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+
+/* What is younger than this waits for the next drain: another CPU may still be writing something older. */
+#define SETTLED_NS UINT64_C(5000000)
+
+/* So many samples are looked at before the stack slice is judged; more than one in so many cut: too small. */
+enum { JUDGED_SAMPLES = 100, CUT_ONE_IN = 200 };
+
+struct perf_source {
+    struct plan plan;
+    struct recorder *into;
+    struct perf_events events;
+    struct processes *ps;
+    struct stream_clocks clocks;
+    uint64_t *next_ns; /* per CPU: when its next record was; UINT64_MAX: none */
+    int32_t *watched;  /* threads that have events, their own or inherited; filled while attaching */
+    size_t n_watched, watched_cap;
+    bool is_attaching, is_launched;
+    uint64_t looked, cut; /* since the slice was last judged */
+    uint64_t unreadable, throttled;
+};
+
+static bool probe(const struct host *h, const struct plan *p, struct err *why_not)
+{
+    (void)p;
+    if (!h->sys)
+        return err_set(why_not, ERR_UNSUPPORTED, "there is no running system to ask");
+    struct perf_event_attr a = {
+        .type = PERF_TYPE_SOFTWARE, .size = sizeof a, .config = PERF_COUNT_SW_CPU_CLOCK, .disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
+    };
+    own(close) int fd = h->sys->perf_event_open(&a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd >= 0)
+        return true;
+    err_set(why_not, ERR_DENIED, "perf_event_open is refused: %s", strerror(errno));
+    return err_hint(why_not, "'inferom doctor' says why, and what to type");
+}
+
+static void free_source(void *self)
+{
+    struct perf_source *s = self;
+    perf_events_close(&s->events);
+    processes_free(s->ps);
+    stream_clocks_done(&s->clocks);
+    free(s->next_ns);
+    free(s->watched);
+    free(s);
+}
+
+/* Time is in nanoseconds and needs no word; other events are counts of something. */
+static set_id make_set(struct recorder *into, const struct perf_events *pe)
+{
+    struct builder *names = capture_names(recorder_capture(into));
+    struct view event = view_of(perf_event_names[pe->wish.event]);
+    struct measure_spec time = {VIEW("cpu"), UNIT_NS}, count = {event, UNIT_COUNT, .unit_name = event};
+    set_id set = builder_set(names, VIEW("cpu"), pe->period_ns ? &time : &count, 1);
+    builder_show(names, set, 0, (int64_t)pe->period_ns);
+    return set;
+}
+
+static bool start(void **out_self, const struct plan *p, struct recorder *into, struct err *e)
+{
+    struct perf_source *s = mem_new(sizeof *s);
+    s->plan = *p;
+    s->into = into;
+    struct perf_wish w = {
+        .host = p->host,
+        .event = (enum perf_event_choice)p->event,
+        .rate_hz = p->rate_hz,
+        .want_kernel = p->kernel != KERNEL_NO,
+        .want_children = p->want_children,
+    };
+    if (!perf_events_open(&s->events, &w, e)) {
+        free_source(s);
+        return false;
+    }
+    s->next_ns = mem_new(s->events.n_cpus * sizeof *s->next_ns);
+    s->ps = processes_new(&(struct processes_plan){
+        .into = recorder_capture(into),
+        .set = make_set(into, &s->events),
+        .period = (int64_t)s->events.period_ns,
+        .most_depth = p->most_depth,
+        .proc = "/proc",
+        .kallsyms = w.want_kernel ? "/proc/kallsyms" : NULL,
+    });
+    *out_self = s;
+    return true;
+}
+
+/* Records. */
+
+/*
+ * A sample taken in the kernel is invisible when the kernel may not be seen, and its time must not
+ * go to the user code that runs after it. Then every sample stands for one period, and what is
+ * missing is counted as lost. When all is seen, the clock says what a sample stands for.
+ */
+static int64_t weight_of(struct perf_source *s, const struct perf_record *r)
+{
+    if (s->events.layout.has_value)
+        return stream_clocks_step(&s->clocks, r->stream, r->sample.value, s->events.period_ns);
+    return (int64_t)(s->events.period_ns ? s->events.period_ns : r->sample.period);
+}
+
+static void judge_slice(struct perf_source *s, size_t bytes, enum unwind_end end)
+{
+    if (bytes != perf_events_stack_bytes(&s->events))
+        return; /* the stack ends before the slice does, or the slice was another one */
+    s->cut += end == UNWIND_CUT;
+}
+
+static void adapt_slice(struct perf_source *s)
+{
+    if (++s->looked < JUDGED_SAMPLES)
+        return;
+    if (s->cut * CUT_ONE_IN > s->looked && perf_events_enlarge(&s->events))
+        log_info("stacks are copied up to %zu KiB from here on", perf_events_stack_bytes(&s->events) >> 10);
+    s->looked = s->cut = 0;
+}
+
+static void take_sample(struct perf_source *s, const struct perf_record *r)
+{
+    struct raw_sample raw = {
+        .pid = r->pid, .tid = r->tid, .time_ns = r->time_ns, .weight = weight_of(s, r),
+        .has_user = r->sample.has_user, .registers = r->sample.registers, .stack = r->sample.stack,
+        .kernel = r->sample.kernel, .n_kernel = r->sample.n_kernel,
+    };
+    enum unwind_end end = processes_sample(s->ps, &raw);
+    judge_slice(s, raw.stack.n, end);
+    adapt_slice(s);
+}
+
+static void take_map(struct perf_source *s, const struct perf_record *r)
+{
+    processes_map(s->ps, r->pid, &(struct map_news){
+        .start = r->map.start, .length = r->map.length, .file_offset = r->map.file_offset, .inode = r->map.inode,
+        .device_major = r->map.device_major, .device_minor = r->map.device_minor, .path = r->map.path,
+        .build_id = r->map.build_id, .is_code = r->map.is_code,
+    });
+}
+
+static void note_watched(struct perf_source *s, int32_t tid)
+{
+    GROW(s->watched, s->watched_cap, s->n_watched + 1);
+    s->watched[s->n_watched++] = tid;
+}
+
+static void take_fork(struct perf_source *s, const struct perf_record *r)
+{
+    if (s->is_attaching)
+        note_watched(s, r->task.tid);
+    if (s->plan.want_children || r->task.pid == r->task.parent_pid)
+        processes_fork(s->ps, r->task.parent_pid, r->task.pid, r->task.tid, r->time_ns);
+}
+
+/* A kernel that cannot keep children out hands them in all the same. */
+static bool is_ours(const struct perf_source *s, int32_t pid)
+{
+    if (s->plan.want_children)
+        return true;
+    for (size_t i = 0; i < s->plan.n_pids; i++)
+        if (s->plan.pids[i] == pid)
+            return true;
+    const struct target *launched = recorder_target(s->into);
+    return launched && launched->pid == pid;
+}
+
+static void take_record(struct perf_source *s, struct view bytes)
+{
+    struct perf_record r;
+    if (!perf_record_parse(&r, &s->events.layout, bytes)) {
+        s->unreadable++;
+        return;
+    }
+    switch (r.type) {
+    case PERF_RECORD_LOST: processes_lost(s->ps, VIEW("the kernel's ring was full"), r.lost); return;
+    case PERF_RECORD_THROTTLE: s->throttled++; return;
+    case PERF_RECORD_FORK: take_fork(s, &r); return;
+    case PERF_RECORD_EXIT: processes_exit(s->ps, r.task.pid, r.task.tid); return;
+    default: break;
+    }
+    if (!is_ours(s, r.pid))
+        return;
+    switch (r.type) {
+    case PERF_RECORD_SAMPLE: take_sample(s, &r); break;
+    case PERF_RECORD_MMAP2: take_map(s, &r); break;
+    case PERF_RECORD_COMM:
+        if (r.comm.is_exec)
+            processes_exec(s->ps, r.pid, r.comm.name, r.time_ns);
+        else
+            processes_name(s->ps, r.pid, r.tid, r.comm.name, r.time_ns);
+        break;
+    default: break;
+    }
+}
+
+/* Order. */
+
+static void look_at(struct perf_source *s, size_t cpu)
+{
+    struct view bytes;
+    s->next_ns[cpu] = UINT64_MAX;
+    while (perf_ring_peek(&s->events.cpus[cpu].ring, &bytes)) {
+        if (perf_record_time(bytes, &s->next_ns[cpu]))
+            return;
+        s->unreadable++;
+        perf_ring_pass(&s->events.cpus[cpu].ring);
+    }
+}
+
+static size_t earliest(const struct perf_source *s)
+{
+    size_t first = 0;
+    for (size_t i = 1; i < s->events.n_cpus; i++)
+        if (s->next_ns[i] < s->next_ns[first])
+            first = i;
+    return first;
+}
+
+static void take_until(struct perf_source *s, uint64_t horizon_ns)
+{
+    for (size_t i = 0; i < s->events.n_cpus; i++) {
+        perf_ring_look(&s->events.cpus[i].ring);
+        look_at(s, i);
+    }
+    for (size_t cpu; s->next_ns[cpu = earliest(s)] < horizon_ns; look_at(s, cpu)) {
+        struct view bytes;
+        if (perf_ring_peek(&s->events.cpus[cpu].ring, &bytes))
+            take_record(s, bytes);
+        perf_ring_pass(&s->events.cpus[cpu].ring);
+    }
+}
+
+static bool drain(void *self, struct recorder *into, struct err *e)
+{
+    (void)into;
+    (void)e;
+    take_until(self, clock_monotonic_ns() - SETTLED_NS);
+    return true;
+}
+
+/* Attaching. */
+
+static bool is_watched(const struct perf_source *s, int32_t tid)
+{
+    for (size_t i = 0; i < s->n_watched; i++)
+        if (s->watched[i] == tid)
+            return true;
+    return false;
+}
+
+static bool watch(struct perf_source *s, int32_t tid, bool at_exec, struct err *e)
+{
+    bool is_first = s->events.n_news == 0, is_gone = false;
+    if (!perf_events_add(&s->events, tid, at_exec, &is_gone, e))
+        return false;
+    note_watched(s, tid);
+    if (is_gone)
+        return true;
+    for (size_t i = 0; is_first && i < s->events.n_cpus; i++)
+        recorder_watch(s->into, s->events.cpus[i].news_fd);
+    return true;
+}
+
+/* One look at the list of threads; *out_new says how many of them nobody watched. */
+static bool watch_threads(struct perf_source *s, int32_t pid, size_t *out_new, struct err *e)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%" PRId32 "/task", pid);
+    DIR *folder = opendir(path);
+    if (!folder)
+        return err_set(e, ERR_NOT_FOUND, "process %" PRId32 " has ended", pid);
+    bool ok = true;
+    *out_new = 0;
+    for (const struct dirent *d; ok && (d = readdir(folder));) {
+        int32_t tid = (int32_t)strtol(d->d_name, NULL, 10);
+        if (tid <= 0 || is_watched(s, tid))
+            continue;
+        ++*out_new;
+        ok = watch(s, tid, false, e);
+    }
+    closedir(folder);
+    return ok;
+}
+
+/*
+ * Threads come and go while we look. One that appears in the list later was made either by a thread
+ * that had our events already, and then has inherited them (the ring tells of its fork), or by one
+ * that had none yet, and then it needs its own. Both at once would count it twice.
+ */
+static bool attach_running(struct perf_source *s, int32_t pid, struct err *e)
+{
+    enum { LOOKS_MOST = 32 };
+    size_t fresh = 1;
+    if (!processes_attach(s->ps, pid, clock_monotonic_ns(), e))
+        return false;
+    s->is_attaching = true;
+    for (int look = 0; fresh && look < LOOKS_MOST; look++) {
+        if (!watch_threads(s, pid, &fresh, e))
+            return false;
+        take_until(s, UINT64_MAX);
+    }
+    s->is_attaching = false;
+    return true;
+}
+
+static bool attach(void *self, int32_t pid, bool is_launched, struct err *e)
+{
+    struct perf_source *s = self;
+    s->is_launched |= is_launched;
+    if (is_launched ? !watch(s, pid, s->plan.delay_ns == 0, e) : !attach_running(s, pid, e))
+        return false;
+    if (s->plan.kernel != KERNEL_YES || s->events.has_kernel)
+        return true;
+    err_set(e, ERR_DENIED, "samples in the kernel are not allowed for this user");
+    return err_hint(e, "'inferom doctor' says what would help; without --include-kernel user code is recorded");
+}
+
+static bool begin(void *self, struct err *e)
+{
+    struct perf_source *s = self;
+    (void)e;
+    bool begins_itself = s->is_launched && s->plan.n_pids == 0 && s->plan.delay_ns == 0;
+    if (!begins_itself)
+        perf_events_on(&s->events);
+    return true;
+}
+
+/* The end. */
+
+static void say_facts(struct perf_source *s, struct recorder *into)
+{
+    struct capture_writer *w = recorder_capture(into);
+    char text[64];
+    snprintf(text, sizeof text, "%" PRIu64 " Hz", s->plan.rate_hz);
+    capture_fact(w, VIEW("engine"), VIEW("perf_event"));
+    capture_fact(w, VIEW("event"), view_of(perf_event_names[s->events.wish.event]));
+    capture_fact(w, VIEW("rate"), view_of(text));
+    capture_fact(w, VIEW("kernel samples"), s->events.has_kernel ? VIEW("yes") : VIEW("no"));
+    snprintf(text, sizeof text, "%zu KiB", perf_events_stack_bytes(&s->events) >> 10);
+    capture_fact(w, VIEW("stack slice"), view_of(text));
+    snprintf(text, sizeof text, "%zu KiB per CPU", s->events.ring_bytes >> 10);
+    capture_fact(w, VIEW("ring"), view_of(text));
+}
+
+static void fill_result(const struct perf_source *s, struct recording *out)
+{
+    struct processes_count c = processes_counts(s->ps);
+    out->engine = "perf_event";
+    if (!s->events.has_kernel && s->plan.kernel != KERNEL_NO)
+        snprintf(out->engine_note, sizeof out->engine_note, "user code only; root, or CAP_PERFMON, would add the kernel's");
+    out->cpu_ns = s->events.period_ns ? (int64_t)c.cpu_ns : -1;
+    out->samples = c.samples;
+    out->lost = c.lost;
+    out->unsampled = c.unsampled;
+    out->truncated = c.ends[UNWIND_CUT] + c.ends[UNWIND_TOO_DEEP];
+    out->complete = c.ends[UNWIND_COMPLETE];
+    for (enum unwind_end end = 0; end < UNWIND_END_COUNT; end++)
+        out->with_stack += c.ends[end];
+    out->processes = c.processes;
+    out->threads = c.threads;
+}
+
+static void stop(void *self, struct recorder *into)
+{
+    struct perf_source *s = self;
+    perf_events_off(&s->events);
+    take_until(s, UINT64_MAX);
+    if (s->events.period_ns)
+        processes_all_cpu(s->ps, perf_events_counted(&s->events));
+    for (size_t i = 0; i < s->events.n_cpus; i++)
+        s->unreadable += s->events.cpus[i].ring.damaged;
+    if (s->unreadable)
+        processes_lost(s->ps, VIEW("the kernel's record could not be read"), s->unreadable);
+    if (s->throttled)
+        log_warn("the kernel slowed the sampling down %" PRIu64 " times; a lower --rate would help", s->throttled);
+    processes_finish(s->ps);
+    say_facts(s, into);
+    fill_result(s, recorder_result(into));
+}
+
+const struct source source_perf_event = {
+    .name = "perf_event",
+    .role = "cpu",
+    .what = "where threads spend their time, with call stacks, sampled by the kernel",
+    .probe = probe,
+    .start = start,
+    .attach = attach,
+    .begin = begin,
+    .drain = drain,
+    .stop = stop,
+    .free = free_source,
+};
