@@ -146,17 +146,23 @@ static sigset_t ending_signals(void)
     return s;
 }
 
+void target_hold_signals(void)
+{
+    sigset_t held = ending_signals();
+    sigprocmask(SIG_BLOCK, &held, NULL);
+}
+
 void target_wait(struct target *t)
 {
-    sigset_t watched = ending_signals(), before;
-    sigprocmask(SIG_BLOCK, &watched, &before);
+    sigset_t watched = ending_signals();
+    sigprocmask(SIG_BLOCK, &watched, NULL);
     unsigned asked = 0;
     while (!target_has_ended(t)) {
         int got = sigtimedwait(&watched, NULL, &(struct timespec){.tv_nsec = 100000000});
         if (got > 0 && got != SIGCHLD)
             kill(t->pid, asked++ ? SIGKILL : SIGTERM);
     }
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    sigprocmask(SIG_UNBLOCK, &watched, NULL);
 }
 
 int target_exit_status(const struct target *t)

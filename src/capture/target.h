@@ -40,8 +40,10 @@ bool target_has_ended(struct target *t); /* looks; never waits */
 
 /*
  * Waits until our child has ended. Every SIGINT, SIGTERM or SIGHUP that comes meanwhile asks it to
- * end: the first politely (SIGTERM), the next not (SIGKILL).
+ * end: the first politely (SIGTERM), the next not (SIGKILL). target_hold_signals() keeps those
+ * that come before the waiting begins.
  */
+void target_hold_signals(void);
 void target_wait(struct target *t);
 
 int target_exit_status(const struct target *t); /* as a shell says it: 128 + signal when one ended it */

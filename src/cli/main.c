@@ -17,6 +17,7 @@ struct request {
     struct settings *program, *own;
     struct settings_file *file;
     struct sink *out;
+    int exit_status; /* of a success */
 };
 
 static void request_done(struct request *r)
@@ -110,6 +111,7 @@ static bool run(struct request *r, struct err *e)
         .out = r->out,
         .look = look_of(r),
         .stop = &terminal_stop,
+        .exit_status = &r->exit_status,
         .program = r->program,
         .file = r->file,
     };
@@ -148,7 +150,7 @@ int main(int argc, char **argv)
         ok = false;
     }
     if (ok || terminal_reader_is_gone())
-        return 0;
+        return r.exit_status;
     terminal_complain(r.who, &e);
     return err_exit_status(e.kind);
 }

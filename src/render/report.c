@@ -264,7 +264,15 @@ void report_print(const struct report *r, struct sink *out)
         print_threads(r, out);
 }
 
+void report_top(const struct report *r, struct sink *out) { print_top(r, NULL, 0, measure_of(r)->total, out); }
+
 /* The same for machines. */
+
+void report_top_json(const struct report *r, struct json_writer *w)
+{
+    own(top_table) struct top_table *t = top_table_new(r, NULL, 0, true);
+    table_json(t->table, w);
+}
 
 static void json_value(struct json_writer *w, const struct report *r, const char *key, int64_t value)
 {

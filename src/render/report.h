@@ -23,4 +23,6 @@ struct report {
 };
 
 void report_print(const struct report *r, struct sink *out);
+void report_top(const struct report *r, struct sink *out);                     /* the table of functions alone */
+void report_top_json(const struct report *r, struct json_writer *w); /* its rows, as an array inside a larger answer */
 void report_json(const struct report *r, struct sink *out);

@@ -32,6 +32,7 @@ struct call {
     struct sink *out; /* the answer streams; the door flushes */
     struct look look;
     const volatile sig_atomic_t *stop; /* becomes non-zero when the asker wants us to end; never NULL; see watches_stop */
+    int *exit_status; /* of a success; 0 unless a verb that runs somebody's command passes on what that said */
     const struct settings *program;    /* of the whole program, for the verb that shows settings */
     const struct settings_file *file;  /* that all settings were read from; NULL: none */
 };

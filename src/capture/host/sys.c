@@ -8,6 +8,7 @@
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/statvfs.h>
@@ -29,12 +30,15 @@ static bool is_deadly(long call)
     return pid > 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status);
 }
 
+/* An engine opens hundreds of events; what did not kill once will not later: a process cannot gain a filter by itself. */
 static int real_perf_event_open(struct perf_event_attr *a, pid_t pid, int cpu, int group, unsigned long flags)
 {
-    if (is_deadly(SYS_perf_event_open)) {
+    static atomic_bool is_safe;
+    if (!is_safe && is_deadly(SYS_perf_event_open)) {
         errno = EPERM;
         return -1;
     }
+    is_safe = true;
     return (int)syscall(SYS_perf_event_open, a, pid, cpu, group, flags);
 }
 

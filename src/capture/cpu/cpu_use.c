@@ -1,0 +1,271 @@
+/*
+ * How busy each process and each core was, a few times a second.
+ *
+ * A process's time comes from its CPU clock, which the kernel keeps in nanoseconds and
+ * with the time of threads that have ended; /proc/PID/stat counts the same in hundredths
+ * of a second. The children of a process are found through /proc, as far as this kernel
+ * lists them. A core's time is in /proc/stat.
+ *
+ *     series "cpu use"   labels process = name, pid = n     percent of one core
+ *     series "core use"  label core = n                     percent
+ */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "capture/recorder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <time.h>
+
+#define EVERY_NS UINT64_C(250000000)
+#define SHORTEST_NS UINT64_C(50000000) /* a rest at the end that is shorter says nothing */
+
+enum { PROCESSES_MOST = 4096, DEEPEST = 64 };
+
+struct watched {
+    int32_t pid;
+    uint64_t cpu_ns, time_ns; /* at the last look; time 0: not looked yet */
+    series_id series;
+    bool is_there;
+};
+
+struct core {
+    unsigned number;
+    uint64_t busy, all; /* clock ticks, at the last look */
+    series_id series;
+};
+
+struct cpu_use {
+    struct plan plan;
+    struct watched *processes;
+    size_t n_processes, processes_cap;
+    struct core *cores;
+    size_t n_cores, cores_cap;
+    uint64_t looked_ns; /* 0: the measuring has not begun */
+};
+
+static bool probe(const struct host *h, const struct plan *p, struct err *why_not)
+{
+    (void)p;
+    return h->sys || err_set(why_not, ERR_UNSUPPORTED, "there is no running system to ask");
+}
+
+static bool start(void **out_self, const struct plan *p, struct recorder *into, struct err *e)
+{
+    (void)into;
+    (void)e;
+    struct cpu_use *u = mem_new(sizeof *u);
+    u->plan = *p;
+    *out_self = u;
+    return true;
+}
+
+static void free_use(void *self)
+{
+    struct cpu_use *u = self;
+    free(u->processes);
+    free(u->cores);
+    free(u);
+}
+
+/* Processes. */
+
+static bool process_cpu_ns(int32_t pid, uint64_t *out)
+{
+    clockid_t clock;
+    struct timespec t;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
+        return false;
+    *out = (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+    return true;
+}
+
+static struct watched *watch(struct cpu_use *u, int32_t pid)
+{
+    for (size_t i = 0; i < u->n_processes; i++)
+        if (u->processes[i].pid == pid)
+            return &u->processes[i];
+    if (u->n_processes == PROCESSES_MOST)
+        return NULL;
+    GROW(u->processes, u->processes_cap, u->n_processes + 1);
+    u->processes[u->n_processes] = (struct watched){.pid = pid};
+    return &u->processes[u->n_processes++];
+}
+
+static size_t read_small(const char *path, char *out, size_t size)
+{
+    own(close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, out, size - 1);
+    out[n > 0 ? n : 0] = '\0';
+    return n > 0 ? (size_t)n : 0;
+}
+
+static void watch_family(struct cpu_use *u, int32_t pid, int depth);
+
+static void watch_children_of(struct cpu_use *u, int32_t pid, const char *tid, int depth)
+{
+    char path[96], list[4096];
+    snprintf(path, sizeof path, "/proc/%" PRId32 "/task/%.20s/children", pid, tid);
+    if (!read_small(path, list, sizeof list))
+        return;
+    char *at = list;
+    for (int32_t child; (child = (int32_t)strtol(at, &at, 10)) > 0;)
+        watch_family(u, child, depth + 1);
+}
+
+static void watch_family(struct cpu_use *u, int32_t pid, int depth)
+{
+    struct watched *w = watch(u, pid);
+    if (!w || w->is_there || depth > DEEPEST)
+        return;
+    w->is_there = true;
+    if (!u->plan.want_children)
+        return;
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%" PRId32 "/task", pid);
+    DIR *folder = opendir(path);
+    if (!folder)
+        return;
+    for (const struct dirent *d; (d = readdir(folder));)
+        if (d->d_name[0] != '.')
+            watch_children_of(u, pid, d->d_name, depth);
+    closedir(folder);
+}
+
+static series_id process_series(struct builder *names, int32_t pid)
+{
+    char path[32], name[64];
+    snprintf(path, sizeof path, "/proc/%" PRId32 "/comm", pid);
+    read_small(path, name, sizeof name);
+    name[strcspn(name, "\n")] = '\0';
+    struct label labels[] = {
+        {.key = builder_string(names, VIEW("process")), .text = builder_string(names, view_of(name))},
+        {.key = builder_string(names, VIEW("pid")), .number = pid},
+    };
+    return builder_series(names, VIEW("cpu use"), UNIT_OTHER, VIEW("%"), builder_labels(names, labels, 2));
+}
+
+static void read_process(struct watched *w, struct capture_writer *into, uint64_t now_ns)
+{
+    uint64_t cpu_ns;
+    if (!process_cpu_ns(w->pid, &cpu_ns))
+        return;
+    if (!w->time_ns)
+        w->series = process_series(capture_names(into), w->pid);
+    else if (now_ns > w->time_ns)
+        capture_reading(into, w->series, now_ns, 100 * (double)(cpu_ns - w->cpu_ns) / (double)(now_ns - w->time_ns));
+    w->cpu_ns = cpu_ns;
+    w->time_ns = now_ns;
+}
+
+/* Those that are gone make room; a number that comes back is somebody new. */
+static void read_processes(struct cpu_use *u, struct capture_writer *into)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < u->n_processes; i++) {
+        if (!u->processes[i].is_there)
+            continue;
+        read_process(&u->processes[i], into, clock_monotonic_ns());
+        u->processes[i].is_there = false;
+        u->processes[kept++] = u->processes[i];
+    }
+    u->n_processes = kept;
+}
+
+/* Cores. /proc/stat:   cpu0 user nice system idle iowait irq softirq steal guest guest_nice */
+
+static struct core *core_numbered(struct cpu_use *u, struct builder *names, unsigned number)
+{
+    for (size_t i = 0; i < u->n_cores; i++)
+        if (u->cores[i].number == number)
+            return &u->cores[i];
+    struct label label = {.key = builder_string(names, VIEW("core")), .number = number};
+    GROW(u->cores, u->cores_cap, u->n_cores + 1);
+    u->cores[u->n_cores] = (struct core){
+        .number = number,
+        .series = builder_series(names, VIEW("core use"), UNIT_OTHER, VIEW("%"), builder_labels(names, &label, 1)),
+    };
+    return &u->cores[u->n_cores++];
+}
+
+static void read_core(struct cpu_use *u, const char *line, struct capture_writer *into, uint64_t now_ns)
+{
+    enum { IDLE = 3, WAITING = 4, FIELDS = 8 };
+    unsigned number;
+    int used = 0;
+    if (sscanf(line, "cpu%u %n", &number, &used) != 1)
+        return;
+    uint64_t busy = 0, all = 0;
+    char *at = (char *)line + used;
+    for (int i = 0; i < FIELDS; i++) {
+        uint64_t n = strtoull(at, &at, 10);
+        all += n;
+        busy += i == IDLE || i == WAITING ? 0 : n;
+    }
+    struct core *c = core_numbered(u, capture_names(into), number);
+    if (c->all && all > c->all)
+        capture_reading(into, c->series, now_ns, 100 * (double)(busy - c->busy) / (double)(all - c->all));
+    c->busy = busy;
+    c->all = all;
+}
+
+static void read_cores(struct cpu_use *u, struct capture_writer *into)
+{
+    enum { STAT_BYTES = 1 << 16 };
+    own(free) char *text = mem_new(STAT_BYTES);
+    read_small("/proc/stat", text, STAT_BYTES);
+    uint64_t now_ns = clock_monotonic_ns();
+    char *rest = NULL;
+    for (const char *line = strtok_r(text, "\n", &rest); line && !strncmp(line, "cpu", 3); line = strtok_r(NULL, "\n", &rest))
+        read_core(u, line, into, now_ns);
+}
+
+static void look(struct cpu_use *u, struct recorder *into)
+{
+    const struct target *launched = recorder_target(into);
+    for (size_t i = 0; i < u->plan.n_pids; i++)
+        watch_family(u, u->plan.pids[i], 0);
+    if (launched && !launched->has_ended)
+        watch_family(u, launched->pid, 0);
+    read_processes(u, recorder_capture(into));
+    read_cores(u, recorder_capture(into));
+    u->looked_ns = clock_monotonic_ns();
+}
+
+static bool begin(void *self, struct err *e)
+{
+    struct cpu_use *u = self;
+    (void)e;
+    u->looked_ns = 1; /* long ago */
+    return true;
+}
+
+static bool drain(void *self, struct recorder *into, struct err *e)
+{
+    struct cpu_use *u = self;
+    (void)e;
+    if (u->looked_ns && clock_monotonic_ns() - u->looked_ns >= EVERY_NS)
+        look(u, into);
+    return true;
+}
+
+static void stop(void *self, struct recorder *into)
+{
+    struct cpu_use *u = self;
+    if (u->looked_ns && clock_monotonic_ns() - u->looked_ns >= SHORTEST_NS)
+        look(u, into);
+}
+
+const struct source source_cpu_use = {
+    .name = "cpu_use",
+    .role = "cpu use",
+    .what = "how busy each process and core is, over time",
+    .probe = probe,
+    .start = start,
+    .begin = begin,
+    .drain = drain,
+    .stop = stop,
+    .free = free_use,
+};

@@ -1,0 +1,180 @@
+#include "base/log.h"
+#include "base/text.h"
+#include "capture/cpu/perf_events.h"
+#include "capture/host/machine.h"
+#include "capture/recorder.h"
+#include "program_version.h" /* PROGRAM_VERSION, made by the build */
+#include "verbs/record_summary.h"
+#include "verbs/verb.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+struct record_settings {
+    uint64_t duration_ns, delay_ns, rate, max_depth;
+    struct option_list pid;
+    bool no_children, include_kernel, no_kernel, json;
+    int event;
+    const char *output;
+};
+
+#define S struct record_settings
+static const struct option record_options[] = {
+    LIST('p', "pid", S, pid, "PID", "attach to this process; may be repeated"),
+    TEXT('o', "output", S, output, "FILE", "where to write; else inferom-DATE-TIME.inferom in this folder"),
+    DURATION('d', "duration", S, duration_ns, "stop recording after this long; the program goes on", 0, 0),
+    DURATION(0, "delay", S, delay_ns, "begin to record this long after the start", 0, 0),
+    NUMBER('r', "rate", S, rate, "HZ", "samples per second of CPU time, for each thread", 1, 20000),
+    CHOICE('e', "event", S, event, "EVENT", perf_event_names, "what to count between two samples"),
+    NUMBER(0, "max-depth", S, max_depth, "N", "frames of a stack to keep, from the running function up", 1, 1024),
+    FLAG(0, "no-children", S, no_children, "leave out the processes that the program starts"),
+    FLAG(0, "include-kernel", S, include_kernel, "insist on samples in the kernel; else they are there when allowed"),
+    FLAG(0, "no-kernel", S, no_kernel, "leave out samples in the kernel"),
+    FLAG(0, "json", S, json, "print the summary as JSON, on standard output"),
+    OPTIONS_END
+};
+#undef S
+
+enum { PATH_ROOM = 64 };
+
+/* inferom-20260314-150926.inferom, by the clock on the wall. */
+static const char *output_path(const struct record_settings *s, char room[PATH_ROOM])
+{
+    if (*s->output)
+        return s->output;
+    time_t now = time(NULL);
+    struct tm tm;
+    if (!localtime_r(&now, &tm) || !strftime(room, PATH_ROOM, "inferom-%Y%m%d-%H%M%S.inferom", &tm))
+        snprintf(room, PATH_ROOM, "inferom-%lld.inferom", (long long)now);
+    return room;
+}
+
+static bool read_pids(const struct option_list *texts, int32_t out[OPTION_LIST_MOST], struct err *e)
+{
+    for (size_t i = 0; i < texts->n; i++) {
+        uint64_t pid;
+        if (!text_to_uint(view_of(texts->at[i]), &pid) || pid < 1 || pid > INT32_MAX)
+            return err_set(e, ERR_USAGE, "--pid: '%s' is not the number of a process", texts->at[i]);
+        out[i] = (int32_t)pid;
+    }
+    return true;
+}
+
+static bool check_request(const struct call *c, const struct record_settings *s, struct err *e)
+{
+    if (!c->n_args && !s->pid.n) {
+        err_set(e, ERR_USAGE, "what should be recorded?");
+        return err_hint(e, "inferom record -- COMMAND, or inferom record --pid PID");
+    }
+    if (c->n_args && s->pid.n)
+        return err_set(e, ERR_USAGE, "either a command or --pid, not both");
+    if (s->include_kernel && s->no_kernel)
+        return err_set(e, ERR_USAGE, "either --include-kernel or --no-kernel");
+    return true;
+}
+
+static struct plan plan_of(const struct call *c, const struct record_settings *s, const struct host *h, const int32_t *pids)
+{
+    return (struct plan){
+        .host = h,
+        .command = c->n_args ? c->args : NULL,
+        .pids = pids,
+        .n_pids = s->pid.n,
+        .want_children = !s->no_children,
+        .rate_hz = s->rate,
+        .delay_ns = s->delay_ns,
+        .event = s->event,
+        .most_depth = (size_t)s->max_depth,
+        .kernel = s->include_kernel ? KERNEL_YES : s->no_kernel ? KERNEL_NO : KERNEL_IF_ALLOWED,
+    };
+}
+
+/* The command as it was typed; words are set apart by spaces and not quoted: it is there to be recognised. */
+static void say_facts(const struct call *c, const struct host *h, struct recorder *r)
+{
+    struct capture_writer *w = recorder_capture(r);
+    own(buf) struct buf command;
+    buf_init(&command, 4096);
+    for (int i = 0; i < c->n_args; i++)
+        buf_printf(&command, "%s%s", i ? " " : "", c->args[i]);
+    if (c->n_args)
+        capture_fact(w, VIEW("command"), buf_view(&command));
+    capture_fact(w, VIEW("recorded by"), VIEW("inferom " PROGRAM_VERSION));
+    machine_facts(h, w);
+}
+
+static bool print_summary(const struct call *c, const char *path, struct recorder *r, struct err *e)
+{
+    const struct record_settings *s = c->settings;
+    const struct target *t = recorder_target(r);
+    struct record_summary summary = {
+        .path = path,
+        .rate_hz = s->rate,
+        .result = recorder_result(r),
+        .is_target_running = t && !t->has_ended,
+        .style = {.width = c->look.width, .colour = c->look.colour},
+    };
+    if (s->json)
+        return record_summary_json(&summary, c->out, e) && sink_flush(c->out, e);
+    struct sink out;
+    sink_to_fd(&out, STDERR_FILENO, "standard error");
+    return record_summary_print(&summary, &out, e) && sink_flush(&out, e);
+}
+
+/* Whatever went wrong with the recording, the program runs to its end, and its status counts where we have none. */
+static bool wait_for_target(const struct call *c, struct recorder *r, bool ok, const struct err *e)
+{
+    struct target *t = recorder_target(r);
+    if (!t)
+        return ok;
+    if (!ok && !target_has_ended(t))
+        log_error("%s; the program goes on without being recorded", e->text);
+    target_wait(t);
+    *c->exit_status = target_exit_status(t);
+    return ok;
+}
+
+static bool record(const struct call *c, struct err *e)
+{
+    const struct record_settings *s = c->settings;
+    int32_t pids[OPTION_LIST_MOST];
+    char room[PATH_ROOM];
+    struct host here = host_here();
+    if (!check_request(c, s, e) || !read_pids(&s->pid, pids, e))
+        return false;
+
+    const char *path = output_path(s, room);
+    struct plan plan = plan_of(c, s, &here, pids);
+    own(recorder) struct recorder *r = NULL;
+    if (!recorder_open(&r, &plan, path, e))
+        return false;
+    say_facts(c, &here, r);
+    struct recorder_until until = {.duration_ns = s->duration_ns, .stop = c->stop};
+    bool ok = recorder_run(r, &until, e);
+    target_hold_signals();
+    ok = ok && recorder_close(r, e) && print_summary(c, path, r, e);
+    return wait_for_target(c, r, ok, e);
+}
+
+const struct verb verb_record = {
+    .name = "record",
+    .args = "[--] COMMAND...",
+    .most_args = -1,
+    .what = "run a program, or attach to one, and record where its CPU time goes",
+    .about = "Starts COMMAND, or attaches to the processes named with --pid, and samples the call stacks of all their "
+             "threads until they end, until --duration is over, or until Ctrl-C. The samples go into a capture file; a "
+             "summary with the ten busiest functions is printed to standard error.\n"
+             "\n"
+             "The command keeps its terminal, its output and its exit status, which becomes ours (128 and the signal's "
+             "number when a signal ended it). The first Ctrl-C ends the recording and saves it, the next asks the command "
+             "to end. A process that was attached to is never stopped.\n"
+             "\n"
+             "No special rights are needed for programs of the same user; 'inferom doctor' says what this machine allows.",
+    .example = "inferom record --duration 10s -- ./server --port 8080",
+    .options = record_options,
+    .defaults = &(const struct record_settings){.rate = 1000, .max_depth = 128, .output = ""},
+    .settings_size = sizeof(struct record_settings),
+    .takes_command = true,
+    .watches_stop = true,
+    .run = record,
+};

@@ -1,0 +1,120 @@
+#include "verbs/record_summary.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "formats/format.h"
+#include "render/report.h"
+
+#include <sys/stat.h>
+
+static uint64_t file_bytes(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : UNKNOWN; }
+
+static void print_counts(const struct record_summary *s, struct sink *out)
+{
+    const struct recording *r = s->result;
+    char length[32], cpu[32], count[32];
+    text_ns(length, (double)(r->end_ns - r->start_ns));
+    text_count(count, (int64_t)r->samples);
+    sink_printf(out, "recorded %s", length);
+    if (r->cpu_ns >= 0) {
+        text_ns(cpu, (double)r->cpu_ns);
+        sink_printf(out, " with %s of CPU time", cpu);
+    }
+    sink_printf(out, ": %s samples at %llu Hz, by %s%s%s%s\n", count, (unsigned long long)s->rate_hz, r->engine,
+                *r->engine_note ? " (" : "", r->engine_note, *r->engine_note ? ")" : "");
+    sink_printf(out, "lost: %llu", (unsigned long long)r->lost);
+    if (r->unsampled)
+        sink_printf(out, ", and %.1f %% of the CPU time without a sample",
+                    100 * share(r->unsampled, r->unsampled + r->lost + r->samples));
+    if (r->with_stack)
+        sink_printf(out, "; %.2f %% of the stacks reach a thread's start, %llu truncated",
+                    100 * share(r->complete, r->with_stack), (unsigned long long)r->truncated);
+    sink_puts(out, "\n\n");
+}
+
+/* The set that holds the samples of the CPU; NULL when there is none. */
+static const struct sample_set *cpu_set(const struct profile *p)
+{
+    for (uint32_t i = 0; i < profile_sets(p); i++) {
+        const struct sample_set *set = profile_set(p, (set_id){i});
+        if (view_same(profile_string(p, set->name), VIEW("cpu")) && set->n)
+            return set;
+    }
+    return NULL;
+}
+
+static struct report report_of(const struct record_summary *s, const struct profile *p)
+{
+    enum { TOP_ROWS = 10 };
+    return (struct report){.source = s->path, .p = p, .set = cpu_set(p), .most_rows = TOP_ROWS, .top = true, .style = s->style};
+}
+
+bool record_summary_print(const struct record_summary *s, struct sink *out, struct err *e)
+{
+    own(profile) struct profile *p = NULL;
+    print_counts(s, out);
+    if (!profile_open(s->path, &p, e))
+        return false;
+    struct report r = report_of(s, p);
+    if (r.set)
+        report_top(&r, out);
+    else
+        sink_puts(out, "No sample: the program used no CPU time that could be seen, or ended at once.\n");
+    char size[32];
+    text_bytes(size, (double)file_bytes(s->path));
+    sink_printf(out, "\nwritten: %s (%s)\n", s->path, size);
+    if (r.set)
+        sink_printf(out, "next:    inferom report --tree %s\n", s->path);
+    if (s->is_target_running)
+        sink_puts(out, "The recording is over, the program goes on; Ctrl-C ends it.\n");
+    return true;
+}
+
+static void json_number(struct json_writer *w, const char *key, uint64_t n)
+{
+    json_key(w, key);
+    json_uint(w, n);
+}
+
+bool record_summary_json(const struct record_summary *s, struct sink *out, struct err *e)
+{
+    const struct recording *r = s->result;
+    own(profile) struct profile *p = NULL;
+    if (!profile_open(s->path, &p, e))
+        return false;
+    struct json_writer w;
+    json_to_pretty(&w, out);
+    json_open(&w, '{');
+    json_key(&w, "file");
+    json_text(&w, view_of(s->path));
+    json_number(&w, "file_bytes", file_bytes(s->path));
+    json_key(&w, "engine");
+    json_text(&w, view_of(r->engine));
+    json_number(&w, "rate_hz", s->rate_hz);
+    json_number(&w, "duration_ns", r->end_ns - r->start_ns);
+    json_key(&w, "cpu_ns");
+    if (r->cpu_ns >= 0)
+        json_int(&w, r->cpu_ns);
+    else
+        json_null(&w);
+    json_number(&w, "samples", r->samples);
+    json_number(&w, "lost", r->lost);
+    json_number(&w, "unsampled", r->unsampled);
+    json_number(&w, "truncated", r->truncated);
+    json_key(&w, "complete_share");
+    json_double(&w, share(r->complete, r->with_stack));
+    struct report top = report_of(s, p);
+    json_key(&w, "top");
+    if (top.set)
+        report_top_json(&top, &w);
+    else
+        json_null(&w);
+    json_close(&w, '}');
+    sink_char(out, '\n');
+    return true;
+}
