@@ -58,7 +58,7 @@ static void allow_many_files(void)
 bool perf_events_open(struct perf_events *pe, const struct perf_wish *w, struct err *e)
 {
     *pe = (struct perf_events){.wish = *w, .has_kernel = w->want_kernel, .has_build_id = true, .keeps_children_out = !w->want_children};
-    pe->layout = (struct perf_layout){.has_value = w->want_kernel && w->event == PERF_EVENT_CPU_CLOCK, .has_callchain = w->want_kernel};
+    pe->layout = (struct perf_layout){.has_callchain = w->want_kernel};
     pe->period_ns = w->event == PERF_EVENT_CPU_CLOCK ? UINT64_C(1000000000) / w->rate_hz : 0;
     list_cpus(pe);
     if (!pe->n_cpus)
@@ -122,7 +122,6 @@ static struct perf_event_attr sampling_attr(const struct perf_events *pe, size_t
     a.type = kinds[pe->wish.event].type;
     a.config = kinds[pe->wish.event].config;
     a.sample_type |= PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-    a.sample_type |= pe->layout.has_value ? (uint64_t)PERF_SAMPLE_READ : 0;
     a.sample_type |= pe->layout.has_callchain ? (uint64_t)PERF_SAMPLE_CALLCHAIN : 0;
     a.sample_regs_user = perf_register_mask();
     a.sample_stack_user = stack_sizes[size];
@@ -145,9 +144,7 @@ static bool concede(struct perf_events *pe, int refusal)
 {
     bool is_denied = refusal == EACCES || refusal == EPERM;
     if (is_denied && pe->has_kernel)
-        pe->has_kernel = pe->layout.has_callchain = pe->layout.has_value = false;
-    else if (refusal == EINVAL && pe->layout.has_value)
-        pe->layout.has_value = false; /* with inheritance only since Linux 6.12 */
+        pe->has_kernel = pe->layout.has_callchain = false;
     else if (refusal == EINVAL && pe->has_build_id)
         pe->has_build_id = false; /* since Linux 5.12 */
     else if (refusal == EINVAL && pe->keeps_children_out)

@@ -4,7 +4,7 @@
 #include <asm/perf_regs.h>
 #endif
 
-enum { ID_BYTES = 32, ID_TIME_AT = 8 };
+enum { ID_BYTES = 24, ID_TIME_AT = 8 };
 
 #ifndef PERF_RECORD_MISC_MMAP_BUILD_ID
 #define PERF_RECORD_MISC_MMAP_BUILD_ID (1 << 14) /* Linux 5.12 */
@@ -85,7 +85,6 @@ static void read_id(struct cursor *c, struct perf_record *r)
     r->pid = (int32_t)read_32(c);
     r->tid = (int32_t)read_32(c);
     r->time_ns = read_64(c);
-    r->stream = read_64(c);
     r->cpu = read_32(c);
     read_32(c); /* reserved */
 }
@@ -139,8 +138,6 @@ static void read_sample(struct cursor *c, const struct perf_layout *layout, stru
 {
     read_id(c, r);
     r->sample.period = read_64(c);
-    if (layout->has_value)
-        r->sample.value = read_64(c);
     if (layout->has_callchain)
         read_callchain(c, r);
     read_registers(c, r);

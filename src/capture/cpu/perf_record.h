@@ -8,8 +8,8 @@
  * All events we open have the fields of PERF_RECORD_ID at the end of each record, in
  * this order, and samples begin with the same ones:
  *
- *     sample:  header │ pid tid │ time │ stream │ cpu │ period │ [value] │ [callchain] │ registers │ stack
- *     others:  header │ ...                                          │ pid tid │ time │ stream │ cpu
+ *     sample:  header │ pid tid │ time │ cpu │ period │ [callchain] │ registers │ stack
+ *     others:  header │ ...                                 │ pid tid │ time │ cpu
  *
  * Owns: nothing; pointers lead into the bytes. Threads: any. Fails: says false.
  */
@@ -19,11 +19,10 @@
 #include <linux/perf_event.h>
 #include <stdint.h>
 
-#define PERF_RECORD_ID (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)
+#define PERF_RECORD_ID (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 /* What the events that write into this ring were asked for. */
 struct perf_layout {
-    bool has_value;     /* PERF_SAMPLE_READ */
     bool has_callchain; /* PERF_SAMPLE_CALLCHAIN, kernel part only */
 };
 
@@ -31,13 +30,13 @@ struct perf_layout {
 uint64_t perf_register_mask(void);
 
 struct perf_record {
-    uint32_t type; /* PERF_RECORD_SAMPLE, ...; other types have nothing but these five */
+    uint32_t type; /* PERF_RECORD_SAMPLE, ...; other types have nothing but these four */
     int32_t pid, tid;
-    uint64_t time_ns, stream;
+    uint64_t time_ns;
     uint32_t cpu;
     union {
         struct {
-            uint64_t period, value;
+            uint64_t period;
             const uint64_t *kernel; /* leaf first */
             size_t n_kernel;
             bool has_user;
