@@ -8,7 +8,7 @@
 #include <sys/epoll.h>
 
 /* Sources are drained at least this often, whether they asked for it or not. */
-#define DRAIN_NS UINT64_C(50000000)
+#define DRAIN_NS UINT64_C(20000000)
 
 enum { SOURCES_MOST = 16, TARGETS_MOST = 64 };
 

@@ -195,7 +195,7 @@ static void read_core(struct cpu_use *u, const char *line, struct capture_writer
     enum { IDLE = 3, WAITING = 4, FIELDS = 8 };
     unsigned number;
     int used = 0;
-    if (sscanf(line, "cpu%u %n", &number, &used) != 1)
+    if (sscanf(line, "cpu%u %n", &number, &used) != 1 || line[3] == ' ') /* the first line is the sum of all */
         return;
     uint64_t busy = 0, all = 0;
     char *at = (char *)line + used;

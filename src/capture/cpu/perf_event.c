@@ -17,8 +17,8 @@
 /* What is younger than this waits for the next drain: another CPU may still be writing something older. */
 #define SETTLED_NS UINT64_C(5000000)
 
-/* So many samples are looked at before the stack slice is judged; more than one in so many cut: too small. */
-enum { JUDGED_SAMPLES = 100, CUT_ONE_IN = 200 };
+/* A slice is too small when this many stacks were cut by its end, and more than one in CUT_ONE_IN of those looked at. */
+enum { CUT_LEAST = 4, CUT_ONE_IN = 200 };
 
 struct perf_source {
     struct plan plan;
@@ -144,18 +144,14 @@ static uint64_t real_cpu_ns(const struct perf_source *s)
     return least > sampled ? least : sampled < counted ? sampled : counted;
 }
 
+/* A stack that ends before the slice does is not cut by it, whatever else is wrong; nor is one from before the last change. */
 static void judge_slice(struct perf_source *s, size_t bytes, enum unwind_end end)
 {
-    if (bytes != perf_events_stack_bytes(&s->events))
-        return; /* the stack ends before the slice does, or the slice was another one */
-    s->cut += end == UNWIND_CUT;
-}
-
-static void adapt_slice(struct perf_source *s)
-{
-    if (++s->looked < JUDGED_SAMPLES)
+    s->looked++;
+    s->cut += end == UNWIND_CUT && bytes == perf_events_stack_bytes(&s->events);
+    if (s->cut < CUT_LEAST || s->cut * CUT_ONE_IN < s->looked)
         return;
-    if (s->cut * CUT_ONE_IN > s->looked && perf_events_enlarge(&s->events))
+    if (perf_events_enlarge(&s->events))
         log_info("stacks are copied up to %zu KiB from here on", perf_events_stack_bytes(&s->events) >> 10);
     s->looked = s->cut = 0;
 }
@@ -169,7 +165,6 @@ static void take_sample(struct perf_source *s, const struct perf_record *r)
     };
     enum unwind_end end = processes_sample(s->ps, &raw);
     judge_slice(s, raw.stack.n, end);
-    adapt_slice(s);
 }
 
 static void take_map(struct perf_source *s, const struct perf_record *r)

@@ -21,7 +21,7 @@ static const struct {
 };
 
 /* A record has room for 64 KiB; the largest leaves some for what else is in it. */
-static const uint32_t stack_sizes[STACK_SIZE_COUNT] = {8 << 10, 24 << 10, 62 << 10};
+static const uint32_t stack_sizes[STACK_SIZE_COUNT] = {16 << 10, 62 << 10};
 
 /* 512 KiB and one page is what every user may have on each CPU (perf_event_mlock_kb); who may have more takes it. */
 enum { RING_MOST = 8 << 20, RING_LEAST = 128 << 10 };

@@ -5,8 +5,8 @@
  * names, forks, ends) and one sampling event for each size of stack slice, of which
  * one at a time is switched on:
  *
- *     thread × CPU:   news │ sampling, 8 KiB │ sampling, 24 KiB │ sampling, 62 KiB
- *                     └──────────── all into the ring of that CPU ────────────┘
+ *     thread × CPU:   news │ sampling, 16 KiB │ sampling, 62 KiB
+ *                     └───── all into the ring of that CPU ─────┘
  *
  * An event cannot change its slice once it is open, and its copies in threads that
  * were born since cannot be exchanged without missing some; switching between events
@@ -29,7 +29,7 @@
 enum perf_event_choice { PERF_EVENT_CPU_CLOCK, PERF_EVENT_CYCLES, PERF_EVENT_INSTRUCTIONS, PERF_EVENT_CACHE_MISSES, PERF_EVENT_COUNT };
 extern const char *const perf_event_names[PERF_EVENT_COUNT + 1]; /* as a person types them; ends with NULL */
 
-enum { STACK_SIZE_COUNT = 3 };
+enum { STACK_SIZE_COUNT = 2 };
 
 struct perf_wish {
     const struct host *host;
