@@ -26,15 +26,15 @@ struct debug_info {
     size_t loaded_bytes;
 };
 
-/* libdw would unpack whatever a section claims; ours to say what can be true. */
+/* libdw would unpack whatever a section claims, be it the names of sections; ours to say what can be true. */
 static bool is_believable(const struct elf_section *s)
 {
     Elf64_Chdr h;
     if (view_starts(s->name, VIEW(".zdebug")))
         return false; /* the way of before 2015; nobody writes it any more */
-    if (!(s->flags & SHF_COMPRESSED) || !view_starts(s->name, VIEW(".debug")))
+    if (!(s->flags & SHF_COMPRESSED))
         return true;
-    if (s->bytes.n < sizeof h)
+    if (!view_starts(s->name, VIEW(".debug")) || s->bytes.n < sizeof h)
         return false;
     memcpy(&h, s->bytes.at, sizeof h);
     return h.ch_size <= UNPACKED_MOST && h.ch_size / PACKED_RATIO_MOST <= s->bytes.n;

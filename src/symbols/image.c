@@ -133,6 +133,13 @@ static struct debug_info *debug_info_of(struct image *i)
     return i->info;
 }
 
+/* Most names are as they were written, and live in the mapped file. */
+static struct view shown(struct image *i, struct view symbol)
+{
+    bool may_be_mangled = symbol.n > 2 && symbol.at[0] == '_' && (symbol.at[1] == 'Z' || symbol.at[1] == 'R');
+    return may_be_mangled ? name_table_demangled(&i->names, symbol) : symbol;
+}
+
 size_t image_places(struct image *i, uint64_t virtual_address, struct place out[PLACES_MOST])
 {
     struct view symbol = name_ranges_at(&i->symbols, virtual_address);
@@ -140,7 +147,7 @@ size_t image_places(struct image *i, uint64_t virtual_address, struct place out[
     if (!n)
         out[n++] = (struct place){0};
     if (symbol.n)
-        out[n - 1].name = name_table_demangled(&i->names, symbol);
+        out[n - 1].name = shown(i, symbol);
     return n;
 }
 

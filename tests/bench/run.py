@@ -9,11 +9,14 @@ Times are CPU seconds (user and system) of the process.
 
     BENCH_REPEATS=5      how often each is run
     FLAMEGRAPH_PL=path   flamegraph.pl, which no package ships; skipped with a word when absent
-    UNWIND_LIBRARY=path  whose unwind table is made; the largest libLLVM here, or else the C library
+    LARGE_LIBRARY=path   whose unwind table is made and names are asked for; the largest libLLVM here, or else the C library
+    DWARF_FILE=path      a program or library with debug information; build/src/cli/inferom when not set
 """
 import glob
 import json
 import os
+import random
+import re
 import shutil
 import statistics
 import subprocess
@@ -117,7 +120,7 @@ def model(_, millions):
 
 def large_library():
     found = glob.glob("/usr/lib/*/libLLVM*.so*") or glob.glob("/lib/*/libc.so.6")
-    return os.environ.get("UNWIND_LIBRARY") or max(found, key=os.path.getsize)
+    return os.environ.get("LARGE_LIBRARY") or max(found, key=os.path.getsize)
 
 
 def unwind(_):
@@ -139,6 +142,45 @@ def unwind(_):
         "holds" if statistics.median(cold) < 300 else "FAILS: wants less than 300 ns")
 
 
+def code_addresses(path, count):
+    """Random addresses of a file's .text, always the same."""
+    headers = subprocess.run(["readelf", "--section-headers", "--wide", path], check=True, capture_output=True, text=True).stdout
+    start, size = (int(x, 16) for x in re.search(r"\] \.text +PROGBITS +(\w+) +\w+ +(\w+)", headers).groups())
+    dice = random.Random(1)
+    return [start + dice.randrange(size) for _ in range(count)]
+
+
+def symbols(scratch, path, count, peers):
+    """Naming addresses of one file, against addr2line and its kin on the same ones."""
+    if not os.path.exists(path):
+        row(f"symbols, {path}", "skipped: there is no such file", "set DWARF_FILE", "-", "not measured")
+        return
+    program = tool("bench_symbols")
+    asked = os.path.join(scratch, "addresses")
+    with open(asked, "w", encoding="ascii") as out:
+        out.writelines(f"{a:x}\n" for a in code_addresses(path, count))
+    ours, theirs, results = [], {p: [] for p in peers if shutil.which(p)}, []
+    for _ in range(REPEATS):
+        with open(asked, "rb") as addresses:
+            out = subprocess.run([program, path], check=True, stdin=addresses, capture_output=True, text=True).stdout
+        results.append(json.loads(out))
+        ours.append(results[-1]["open_ms"] / 1e3 + results[-1]["cold_us_each"] * count / 1e6)
+        for peer, times in theirs.items():
+            times.append(cost(["sh", "-c", f"exec {peer} -fiC -e '{path}' < '{asked}'"])[0])
+    last = results[-1]
+    mine = (f"{spread(ours, 3)} s; open {last['open_ms']:.1f} ms, then {spread([r['cold_us_each'] for r in results])} us each, "
+            f"again {spread([r['warm_us_each'] for r in results])} us, {last['held_mib']:.0f} MiB")
+    beside = ", ".join(f"{peer} {spread(times)} s" for peer, times in theirs.items()) or "no addr2line here"
+    ratios = [min(times[i] for times in theirs.values()) / ours[i] for i in range(REPEATS)] if theirs else []
+    row(f"symbols, {thousands(count)} addresses of {os.path.basename(path)}", mine, beside,
+        spread(ratios, 1) + "x" if ratios else "-",
+        "-" if not ratios else "holds" if statistics.median(ratios) >= 1 else "FAILS: not slower than the quickest peer")
+
+
+def program_with_dwarf():
+    return os.environ.get("DWARF_FILE") or os.path.join(os.path.dirname(BUILD), "build/src/cli/inferom")
+
+
 BENCHMARKS = {
     "folded-10k": lambda s: folded(s, 10000),
     "folded-100k": lambda s: folded(s, 100000),
@@ -148,6 +190,8 @@ BENCHMARKS = {
     "model-3m": lambda s: model(s, 3),
     "model-10m": lambda s: model(s, 10),
     "unwind": unwind,
+    "symbols-names": lambda s: symbols(s, large_library(), 10000, ["addr2line", "llvm-addr2line"]),
+    "symbols-inlined": lambda s: symbols(s, program_with_dwarf(), 10000, ["addr2line", "llvm-addr2line"]),
 }
 
 
