@@ -30,7 +30,8 @@ void jit_pieces_add(struct jit_pieces *p, uint64_t start, uint64_t bytes, struct
         return;
     if (name.n > JIT_NAME_MOST)
         name.n = JIT_NAME_MOST;
-    struct view kept = p->names.rows[intern(&p->names, name)];
+    uint32_t row = intern(&p->names, name); /* first: it may move the rows */
+    struct view kept = p->names.rows[row];
     if (p->n == ROWS_MOST)
         jit_pieces_settle(p);
     GROW(p->rows, p->cap, p->n + 1);
