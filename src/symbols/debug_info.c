@@ -23,7 +23,7 @@ struct debug_info {
     Dwarf_Off *unit_dies;
     struct debug_unit *units; /* loaded as they are asked for */
     size_t n_ranges, cap_ranges, n_units, cap_units;
-    size_t loaded_bytes;
+    size_t loaded_bytes, most_bytes;
 };
 
 /* libdw would unpack whatever a section claims, be it the names of sections; ours to say what can be true. */
@@ -119,13 +119,14 @@ static void find_units(struct debug_info *d)
     d->units = mem_new(d->n_units * sizeof *d->units);
 }
 
-struct debug_info *debug_info_open(struct elf_file *f, struct name_table *names)
+struct debug_info *debug_info_open(struct elf_file *f, struct name_table *names, size_t most_bytes)
 {
     if (!is_worth_opening(f))
         return NULL;
     own(debug_info) struct debug_info *d = mem_new(sizeof *d);
     d->file = f;
     d->names = names;
+    d->most_bytes = most_bytes;
     if (!begin(d))
         return NULL;
     find_units(d);
@@ -172,7 +173,7 @@ static struct debug_unit *unit_at(struct debug_info *d, uint64_t address)
     struct debug_unit *u = &d->units[r->unit];
     if (u->is_loaded)
         return u;
-    if (d->loaded_bytes > DEBUG_INFO_MOST)
+    if (d->loaded_bytes > d->most_bytes)
         end(d);
     Dwarf_Die die;
     if ((!d->dwarf && !begin(d)) || !dwarf_offdie(d->dwarf, d->unit_dies[r->unit], &die))

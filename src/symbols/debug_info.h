@@ -1,7 +1,7 @@
 /*
  * debug_info.h - what DWARF knows about an address: inlined functions, files, lines
  *
- *     own(debug_info) struct debug_info *d = debug_info_open(file, &names);    // NULL: no DWARF
+ *     own(debug_info) struct debug_info *d = debug_info_open(file, &names, DEBUG_INFO_MOST); // NULL: no DWARF
  *     size_t n = debug_info_places(d, address, places);
  *
  * Opening reads only where each compilation unit has its code. The functions of a unit and
@@ -14,7 +14,7 @@
  *             depth 2     [add]                  inlined into those: one bisection for each depth
  *
  * libdw decodes the bytes; everything that is asked per address is ours. When what it and we
- * hold passes DEBUG_INFO_MOST, all of it is dropped and read again as needed.
+ * hold passes the bound, all of it is dropped and read again as needed.
  *
  * Owns:     its tables; texts are kept in the name table that was given.
  * Threads:  one at a time.
@@ -29,7 +29,7 @@
 
 struct debug_info;
 
-struct debug_info *debug_info_open(struct elf_file *f, struct name_table *names);
+struct debug_info *debug_info_open(struct elf_file *f, struct name_table *names, size_t most_bytes);
 void debug_info_free(struct debug_info *d);
 DEFINE_OWN(debug_info, struct debug_info *)
 

@@ -126,9 +126,9 @@ static struct debug_info *debug_info_of(struct image *i)
 {
     if (!i->has_looked) {
         i->has_looked = true;
-        i->info = debug_info_open(i->file, &i->names);
+        i->info = debug_info_open(i->file, &i->names, DEBUG_INFO_MOST);
         if (!i->info && i->debug)
-            i->info = debug_info_open(i->debug, &i->names);
+            i->info = debug_info_open(i->debug, &i->names, DEBUG_INFO_MOST);
     }
     return i->info;
 }

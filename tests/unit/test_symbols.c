@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "check.h"
 #include "inlined.h"
+#include "symbols/debug_info.h"
 #include "symbols/demangle.h"
 #include "symbols/elf_file.h"
 #include "symbols/source_path.h"
@@ -328,7 +329,7 @@ static int add_base(struct dl_phdr_info *info, size_t size, void *base)
     return 1; /* the program itself comes first */
 }
 
-static void check_inlined(void)
+static __attribute__((noinline)) void check_inlined(void)
 {
     own(image) struct image *i = open_path("/proc/self/root", "/proc/self/exe", VIEW(""));
     if (!i)
@@ -355,6 +356,31 @@ static void check_inlined(void)
     for (int k = 0; k < 1000; k++)
         image_places(i, (uintptr_t)inlined_mark - base, p);
     CHECK_EQ(image_held_bytes(i), held);
+}
+
+/* With no memory to keep a unit in, each question about another unit reads it again; the answers stay. */
+static void check_dropped(void)
+{
+    uintptr_t base = 0;
+    dl_iterate_phdr(add_base, &base);
+    own(elf_file) struct elf_file *f = NULL;
+    struct name_table names;
+    struct err e = {0};
+    name_table_init(&names);
+    CHECK(elf_file_open(&f, NULL, "/proc/self/exe", &e));
+    own(debug_info) struct debug_info *d = f ? debug_info_open(f, &names, 1) : NULL;
+    CHECK(d);
+    for (int k = 0; d && k < 3; k++) {
+        struct place p[PLACES_MOST];
+        CHECK_EQ(debug_info_places(d, (uintptr_t)inlined_mark - base, p), 3);
+        CHECK_STR(text_of(p[0].name), "inlined_inner");
+        CHECK_EQ(p[1].line, inlined_middle_line);
+        CHECK(debug_info_places(d, (uintptr_t)check_inlined - base, p) > 0);
+        CHECK_STR(text_of(p[0].name), "check_inlined");
+        CHECK(view_ends(p[0].file, VIEW("/tests/unit/test_symbols.c")));
+    }
+    debug_info_free(take(d)); /* its texts are in the table */
+    name_table_done(&names);
 }
 
 /* Words. */
@@ -450,6 +476,7 @@ int main(void)
     check_symbols_inside();
 #endif
     check_inlined();
+    check_dropped();
     check_demangling();
     check_endless_names();
     check_paths();
