@@ -227,10 +227,10 @@ static struct unwind_table *table_of(struct table_builder *b, const struct eh_fr
     *t = (struct unwind_table){
         .arch = b->sections->arch, .start = b->start, .end = b->end, .page_bits = b->page_bits,
         .n_pages = b->n_pages, .n_rows = b->n_rows, .n_rules = b->n_rules, .left_out = f->left_out,
-        .pages = fitted(take(b->pages), b->n_pages, sizeof *b->pages),
-        .rows = fitted(take(b->rows), b->n_rows, sizeof *b->rows),
-        .rules = fitted(take(b->rules), b->n_rules, sizeof *b->rules),
     };
+    t->pages = fitted(take(b->pages), b->n_pages, sizeof *b->pages);
+    t->rows = fitted(take(b->rows), b->n_rows, sizeof *b->rows);
+    t->rules = fitted(take(b->rules), b->n_rules, sizeof *b->rules);
     if (b->sections->text_stays) {
         t->text = b->sections->text;
         t->text_address = b->sections->text_address;

@@ -216,7 +216,7 @@ static bool is_upward(const struct walk *w, const struct unwind_rule *r, uint64_
 
 static bool step_by_rule(struct walk *w, const struct unwind_rule *r)
 {
-    uint64_t cfa, ra, fp, base;
+    uint64_t cfa = 0, ra = 0, fp, base;
     if (!find_cfa(w, r, &cfa))
         return false;
     if (!is_upward(w, r, cfa))

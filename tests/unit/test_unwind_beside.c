@@ -212,8 +212,9 @@ static void compare(struct target *t, struct tally *tally)
     tally->same += same;
     tally->complete += complete;
     tally->guessed += why == UNWIND_GUESSED;
-    tally->guessed_apart += why == UNWIND_GUESSED && !same;
-    tally->theirs_short += is_prefix && !same && theirs.failed && complete;
+    bool theirs_short = is_prefix && !same && theirs.failed && complete;
+    tally->theirs_short += theirs_short;
+    tally->guessed_apart += why == UNWIND_GUESSED && !same && !theirs_short;
     if ((!same || !complete) && tally->samples - tally->same <= SHOWN)
         show(t, &ours, &theirs, why);
 }
