@@ -166,34 +166,49 @@ static void labels_text(const struct contents *c, labels_id id, struct buf *out)
     }
 }
 
-static void span_of_values(const struct series *s, double *out_least, double *out_most)
+struct span_of_values {
+    double least, mean, most;
+};
+
+static struct span_of_values span_of_values(const struct series *s)
 {
-    *out_least = *out_most = UNKNOWN;
+    struct span_of_values v = {UNKNOWN, UNKNOWN, UNKNOWN};
+    double sum = 0;
+    size_t n = 0;
     for (size_t i = 0; i < s->n; i++) {
-        *out_least = fmin(*out_least, s->readings[i].value); /* passes over NAN */
-        *out_most = fmax(*out_most, s->readings[i].value);
+        double value = s->readings[i].value;
+        if (isnan(value))
+            continue;
+        v.least = fmin(v.least, value); /* passes over NAN */
+        v.most = fmax(v.most, value);
+        sum += value;
+        n++;
     }
+    if (n)
+        v.mean = sum / (double)n;
+    return v;
 }
 
 static struct table *series(const struct contents *c)
 {
     static const struct column columns[] = {
         {"Series", "name",  COLUMN_TEXT}, {"Labels", "labels", COLUMN_TEXT}, {"Readings", "readings", COLUMN_COUNT},
-        {"Least",  "least", COLUMN_REAL}, {"Most",   "most",   COLUMN_REAL}, {"Unit",     "unit",     COLUMN_TEXT},
+        {"Least",  "least", COLUMN_REAL}, {"Mean",   "mean",   COLUMN_REAL}, {"Most",     "most",     COLUMN_REAL},
+        {"Unit",   "unit",  COLUMN_TEXT},
     };
-    struct table *t = table_new(columns, 6);
+    struct table *t = table_new(columns, sizeof columns / sizeof *columns);
     for (uint32_t i = 0; i < profile_series_count(c->p); i++) {
         const struct series *s = profile_series(c->p, (series_id){i});
         own(buf) struct buf labels;
         buf_init(&labels, 4096);
         labels_text(c, s->labels, &labels);
-        double least, most;
-        span_of_values(s, &least, &most);
+        struct span_of_values v = span_of_values(s);
         table_text(t, text_of(c, s->name));
         table_text(t, buf_view(&labels));
         table_number(t, (double)s->n);
-        table_number(t, least);
-        table_number(t, most);
+        table_number(t, v.least);
+        table_number(t, v.mean);
+        table_number(t, v.most);
         table_text(t, s->unit_name.i ? text_of(c, s->unit_name) : view_of(unit_names[s->unit]));
     }
     return t;

@@ -170,7 +170,7 @@ const struct verb verb_record = {
              "to end. A process that was attached to is never stopped.\n"
              "\n"
              "No special rights are needed for programs of the same user; 'inferom doctor' says what this machine allows.",
-    .example = "inferom record --duration 10s -- ./server --port 8080",
+    .example = "inferom record --output sort.inferom -- sort --numeric-sort run.folded",
     .options = record_options,
     .defaults = &(const struct record_settings){.rate = 1000, .max_depth = 128, .output = ""},
     .settings_size = sizeof(struct record_settings),

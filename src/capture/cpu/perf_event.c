@@ -17,6 +17,9 @@
 /* What is younger than this waits for the next drain: another CPU may still be writing something older. */
 #define SETTLED_NS UINT64_C(5000000)
 
+/* So long we may look for names before the rings are looked at again. */
+#define NAMING_NS UINT64_C(10000000)
+
 /* A slice is too small when this many stacks were cut by its end, and more than one in CUT_ONE_IN of those looked at. */
 enum { CUT_LEAST = 4, CUT_ONE_IN = 200 };
 
@@ -270,9 +273,11 @@ static void take_until(struct perf_source *s, uint64_t horizon_ns)
 
 static bool drain(void *self, struct recorder *into, struct err *e)
 {
+    struct perf_source *s = self;
     (void)into;
     (void)e;
-    take_until(self, clock_monotonic_ns() - SETTLED_NS);
+    take_until(s, clock_monotonic_ns() - SETTLED_NS);
+    processes_settle(s->ps, NAMING_NS);
     return true;
 }
 

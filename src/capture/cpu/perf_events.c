@@ -23,8 +23,11 @@ static const struct {
 /* A record has room for 64 KiB; the largest leaves some for what else is in it. */
 static const uint32_t stack_sizes[STACK_SIZE_COUNT] = {16 << 10, 62 << 10};
 
-/* 512 KiB and one page is what every user may have on each CPU (perf_event_mlock_kb); who may have more takes it. */
-enum { RING_MOST = 8 << 20, RING_LEAST = 128 << 10 };
+/*
+ * 512 KiB and one page is what every user may have on each CPU (perf_event_mlock_kb); who may have more takes it,
+ * up to what all CPUs together should not exceed.
+ */
+enum { RING_MOST = 8 << 20, RING_USUAL = 512 << 10, RING_LEAST = 128 << 10, RINGS_MOST = 64 << 20 };
 
 /* Opening. */
 
@@ -258,6 +261,8 @@ static void take_back(struct perf_events *pe, size_t n_news, size_t n_sampling)
 static int add_first(struct perf_events *pe, int32_t tid, bool at_exec)
 {
     pe->ring_bytes = RING_MOST;
+    while (pe->ring_bytes > RING_USUAL && pe->ring_bytes * pe->n_cpus > RINGS_MOST)
+        pe->ring_bytes /= 2;
     int refusal = negotiate(pe, tid);
     while (!refusal) {
         refusal = add_everywhere(pe, tid, at_exec);

@@ -1,5 +1,10 @@
 /*
- * A stack is put together leaf first, as the walk finds it, and turned round at the end:
+ * A walked sample waits in a queue as a list of steps, each a place in a code file or,
+ * where there is none, a frame that is known already:
+ *
+ *     waiting  [ sample │ sample │ sample ]       steps  [ 5 of the first │ 7 of the second │ ... ]
+ *
+ * A stack is put together leaf first, as the walk found it, and turned round at the end:
  *
  *     kernel frames │ user frames, each address with its inlined ones first │ mark
  *     leaf ─────────────────────────────────────────────────────────────> root
@@ -9,6 +14,7 @@
  * were one that nobody calls.
  */
 #include "capture/cpu/processes.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/own.h"
@@ -23,6 +29,27 @@
 /* How often /proc/PID/maps or a JIT's map file is read again because an address is unknown. */
 #define READ_AGAIN_NS UINT64_C(100000000)
 
+/* One address of a stack: a place in a file, or a frame. */
+struct step {
+    uint64_t address;
+    code_file_id file; /* 0: there is a frame instead */
+    frame_id frame;
+    bool is_kernel; /* the address is the kernel's, and nothing else counts */
+};
+
+/* A walked sample without names. */
+struct waiting {
+    uint64_t time_ns;
+    int64_t weight;
+    context_id context;
+    uint32_t first_step, n_steps;
+    enum unwind_end end;
+    bool is_counted; /* among the user stacks that end somehow */
+};
+
+/* More than this is not left waiting: 48 MiB of steps. */
+enum { STEPS_MOST = 2 << 20 };
+
 struct processes {
     struct processes_plan plan;
     struct builder *names;
@@ -32,6 +59,12 @@ struct processes {
     struct processes_count count;
     uint64_t unsampled_ns;
     bool is_total_told;
+
+    struct waiting *waiting;
+    size_t n_waiting, waiting_cap, next_waiting;
+    struct step *steps;
+    size_t n_steps, steps_cap;
+    bool has_tried_kernel;
 
     frame_id leaf_first[DEPTH_MOST];
     size_t n_frames;
@@ -46,9 +79,6 @@ struct processes *processes_new(const struct processes_plan *plan)
         ps->plan.most_depth = DEPTH_MOST;
     ps->names = capture_names(plan->into);
     ps->files = code_files_new(ps->names, plan->proc);
-    struct err e = {0};
-    if (plan->kallsyms && !kernel_symbols_open(&ps->kernel, plan->kallsyms, &e))
-        log_info("no names for kernel functions: %s", e.text);
     return ps;
 }
 
@@ -59,6 +89,8 @@ void processes_free(struct processes *ps)
     tasks_done(&ps->tasks);
     code_files_free(ps->files);
     kernel_symbols_free(ps->kernel);
+    free(ps->waiting);
+    free(ps->steps);
     free(ps);
 }
 
@@ -241,31 +273,19 @@ void processes_all_cpu(struct processes *ps, uint64_t cpu_ns)
     ps->count.cpu_ns = cpu_ns;
 }
 
-/* Frames. */
+/* Steps: what is found at once. */
 
-static void push(struct processes *ps, const frame_id *frames, size_t n)
+static void add_step(struct processes *ps, struct step step)
 {
-    size_t room = ps->plan.most_depth - ps->n_frames, fits = n < room ? n : room;
-    memcpy(ps->leaf_first + ps->n_frames, frames, fits * sizeof *frames);
-    ps->n_frames += fits;
-    ps->is_full |= fits < n;
+    GROW(ps->steps, ps->steps_cap, ps->n_steps + 1);
+    ps->steps[ps->n_steps++] = step;
 }
 
-static void push_named(struct processes *ps, struct view name, struct view module, enum frame_kind kind)
+static frame_id named_frame(struct processes *ps, struct view name, struct view module, enum frame_kind kind)
 {
     mapping_id m = module.n ? builder_mapping(ps->names, (struct mapping){.path = builder_string(ps->names, module)}) : MAPPING_NONE;
     func_id f = builder_function(ps->names, (struct function){.name = builder_string(ps->names, name), .mapping = m});
-    frame_id frame = builder_frame(ps->names, (struct frame){.function = f, .kind = kind});
-    push(ps, &frame, 1);
-}
-
-/* Kernel addresses are not kept: they would tell every reader of the file where this kernel lies in memory. */
-static void push_kernel(struct processes *ps, uint64_t address)
-{
-    struct view module = {0}, name = {0};
-    if (ps->kernel)
-        name = kernel_symbols_at(ps->kernel, address, &module);
-    push_named(ps, name.n ? name : VIEW("[kernel]"), module.n ? module : VIEW("[kernel]"), FRAME_KERNEL);
+    return builder_frame(ps->names, (struct frame){.function = f, .kind = kind});
 }
 
 /* Code that is in no file: a just-in-time compiler may have left a list of what it made. */
@@ -281,17 +301,16 @@ static struct view jit_name(struct processes *ps, struct task_process *p, uint64
     return is_there ? jit_symbols_at(p->jit, address) : name;
 }
 
-static void push_address(struct processes *ps, struct task_process *p, uint64_t address, uint64_t now_ns)
+static void add_address(struct processes *ps, struct task_process *p, uint64_t address, uint64_t now_ns)
 {
     const struct code_map *m = space_at(&p->space, address);
     if (m && m->file.i) {
-        size_t n = 0;
-        const frame_id *frames = code_files_frames(ps->files, m->file, space_virtual(&p->space, m, address), &n);
-        push(ps, frames, n);
+        add_step(ps, (struct step){.address = space_virtual(&p->space, m, address), .file = m->file});
         return;
     }
     struct view name = jit_name(ps, p, address, now_ns);
-    push_named(ps, name.n ? name : VIEW("[unknown]"), name.n ? VIEW("[jit]") : (struct view){0}, FRAME_NATIVE);
+    add_step(ps, (struct step){.frame = named_frame(ps, name.n ? name : VIEW("[unknown]"), name.n ? VIEW("[jit]") : (struct view){0},
+                                                    FRAME_NATIVE)});
 }
 
 /* Walking. */
@@ -318,7 +337,7 @@ static bool learn(struct processes *ps, struct task_process *p, const uint64_t *
     return is_news;
 }
 
-static enum unwind_end push_user(struct processes *ps, struct task_process *p, const struct raw_sample *raw)
+static enum unwind_end walk_user(struct processes *ps, struct task_process *p, const struct raw_sample *raw)
 {
     uint64_t addresses[DEPTH_MOST];
     enum unwind_end end;
@@ -328,8 +347,79 @@ static enum unwind_end push_user(struct processes *ps, struct task_process *p, c
         n = unwind_walk(&space, &raw->registers, &raw->stack, addresses, ps->plan.most_depth, &end);
     } while (learn(ps, p, addresses, n, raw->time_ns));
     for (size_t i = 0; i < n; i++)
-        push_address(ps, p, addresses[i] - (i > 0), raw->time_ns);
+        add_address(ps, p, addresses[i] - (i > 0), raw->time_ns);
     return end;
+}
+
+/*
+ * In the middle of exec or exit a thread is in the kernel and its user part is half gone: the stack
+ * cannot be read any more, or the registers lead into a program that is no longer mapped.
+ */
+static bool has_user_part(const struct task_process *p, const struct raw_sample *raw)
+{
+    uint64_t leaf = raw->registers.at[space_walk(&p->space).arch == UNWIND_ARM64 ? 32 : 16];
+    return raw->has_user && !(raw->n_kernel && (!raw->stack.n || !space_at(&p->space, leaf)));
+}
+
+enum unwind_end processes_sample(struct processes *ps, const struct raw_sample *raw)
+{
+    struct task_thread *h = thread_of(ps, raw->pid, raw->tid, raw->time_ns);
+    struct waiting w = {.time_ns = raw->time_ns, .weight = raw->weight, .context = h->context, .first_step = (uint32_t)ps->n_steps};
+    for (size_t i = 0; i < raw->n_kernel; i++)
+        add_step(ps, (struct step){.address = raw->kernel[i] - (i > 0), .is_kernel = true});
+    w.is_counted = has_user_part(h->process, raw);
+    w.end = w.is_counted ? walk_user(ps, h->process, raw) : UNWIND_COMPLETE;
+    w.n_steps = (uint32_t)(ps->n_steps - w.first_step);
+    GROW(ps->waiting, ps->waiting_cap, ps->n_waiting + 1);
+    ps->waiting[ps->n_waiting++] = w;
+    h->weight += raw->weight;
+    ps->count.weight += raw->weight;
+    ps->count.samples++;
+    if (ps->n_steps > STEPS_MOST)
+        processes_settle(ps, UINT64_MAX);
+    return w.end;
+}
+
+/* Frames: what may take its time. */
+
+static void push(struct processes *ps, const frame_id *frames, size_t n)
+{
+    size_t room = ps->plan.most_depth - ps->n_frames, fits = n < room ? n : room;
+    memcpy(ps->leaf_first + ps->n_frames, frames, fits * sizeof *frames);
+    ps->n_frames += fits;
+    ps->is_full |= fits < n;
+}
+
+static const struct kernel_symbols *kernel_names(struct processes *ps)
+{
+    struct err e = {0};
+    if (!ps->has_tried_kernel && ps->plan.kallsyms && !kernel_symbols_open(&ps->kernel, ps->plan.kallsyms, &e))
+        log_info("no names for kernel functions: %s", e.text);
+    ps->has_tried_kernel = true;
+    return ps->kernel;
+}
+
+/* Kernel addresses are not kept: they would tell every reader of the file where this kernel lies in memory. */
+static frame_id kernel_frame(struct processes *ps, uint64_t address)
+{
+    struct view module = {0}, name = {0};
+    if (kernel_names(ps))
+        name = kernel_symbols_at(ps->kernel, address, &module);
+    return named_frame(ps, name.n ? name : VIEW("[kernel]"), module.n ? module : VIEW("[kernel]"), FRAME_KERNEL);
+}
+
+static void push_step(struct processes *ps, const struct step *step)
+{
+    size_t n = 1;
+    frame_id kernel;
+    const frame_id *frames = &step->frame;
+    if (step->is_kernel) {
+        kernel = kernel_frame(ps, step->address);
+        frames = &kernel;
+    } else if (step->file.i) {
+        frames = code_files_frames(ps->files, step->file, step->address, &n);
+    }
+    push(ps, frames, n);
 }
 
 static const struct view marks[UNWIND_END_COUNT] = {
@@ -350,26 +440,30 @@ static stack_id finish_stack(struct processes *ps, enum unwind_end end)
     return builder_stack(ps->names, root_first, n);
 }
 
-enum unwind_end processes_sample(struct processes *ps, const struct raw_sample *raw)
+static void settle_one(struct processes *ps, const struct waiting *w)
 {
-    struct task_thread *h = thread_of(ps, raw->pid, raw->tid, raw->time_ns);
-    enum unwind_end end = UNWIND_COMPLETE;
     ps->n_frames = 0;
     ps->is_full = false;
-    for (size_t i = 0; i < raw->n_kernel; i++)
-        push_kernel(ps, raw->kernel[i] - (i > 0));
-    if (raw->has_user) {
-        end = push_user(ps, h->process, raw);
-        ps->count.ends[ps->is_full ? UNWIND_TOO_DEEP : end]++;
-    } else {
+    for (size_t i = 0; i < w->n_steps && !ps->is_full; i++)
+        push_step(ps, &ps->steps[w->first_step + i]);
+    enum unwind_end end = ps->is_full ? UNWIND_TOO_DEEP : w->end; /* inlined frames count, too */
+    if (w->is_counted)
+        ps->count.ends[end]++;
+    else
         ps->count.no_user++;
+    capture_sample(ps->plan.into, ps->plan.set, w->time_ns, w->context, finish_stack(ps, end), &w->weight);
+}
+
+void processes_settle(struct processes *ps, uint64_t most_ns)
+{
+    uint64_t begun_ns = clock_monotonic_ns();
+    while (ps->next_waiting < ps->n_waiting) {
+        settle_one(ps, &ps->waiting[ps->next_waiting++]);
+        if (most_ns != UINT64_MAX && clock_monotonic_ns() - begun_ns >= most_ns)
+            break;
     }
-    stack_id stack = finish_stack(ps, ps->is_full ? UNWIND_TOO_DEEP : end);
-    capture_sample(ps->plan.into, ps->plan.set, raw->time_ns, h->context, stack, &raw->weight);
-    h->weight += raw->weight;
-    ps->count.weight += raw->weight;
-    ps->count.samples++;
-    return end;
+    if (ps->next_waiting == ps->n_waiting)
+        ps->next_waiting = ps->n_waiting = ps->n_steps = 0;
 }
 
 /* The account. */
@@ -382,6 +476,7 @@ void processes_lost(struct processes *ps, struct view reason, uint64_t count)
 
 void processes_finish(struct processes *ps)
 {
+    processes_settle(ps, UINT64_MAX);
     tasks_each(&ps->tasks, account, ps);
     if (ps->is_total_told && ps->count.cpu_ns > (uint64_t)ps->count.weight)
         ps->unsampled_ns = ps->count.cpu_ns - (uint64_t)ps->count.weight;

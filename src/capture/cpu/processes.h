@@ -5,11 +5,15 @@
  * time, registers and a slice of its stack. Everything after that is the same for
  * all engines and is here:
  *
- *     raw sample ── the process's maps ── walk ── addresses ── frames ── stack ── capture file
- *                         │                            │
- *                    images and unwind tables,    resolved once per
- *                    one per file, shared by      (image, address):
- *                    all processes                names, lines, inlines
+ *     raw sample ── the process's maps ── walk ── addresses │ frames ── stack ── capture file
+ *                         │                                 │   │
+ *                    images and unwind tables,              │ resolved once per
+ *                    one per file, shared by           at   │ (image, address):
+ *                    all processes                    once  │ names, lines, inlines
+ *
+ * The walk is done at once, while the maps are as they were. Names may take long the
+ * first time (debug information is large), so they wait until processes_settle() has
+ * time for them; meanwhile the engine can empty its buffers.
  *
  * What is mapped is known in one of two ways, and they mix: the engine passes on
  * mmap, fork, exec and exit as it learns of them, or nobody says anything and the
@@ -71,6 +75,9 @@ struct raw_sample {
 /* How a walk ended, for engines that can do something about it (copy more of the stack). */
 enum unwind_end processes_sample(struct processes *ps, const struct raw_sample *raw);
 
+/* Finds names for what waits and writes it down, until this long has passed or nothing waits. */
+void processes_settle(struct processes *ps, uint64_t most_ns);
+
 /* A process that was there before us: its name, threads and maps. */
 bool processes_attach(struct processes *ps, int32_t pid, uint64_t now_ns, struct err *e) MUST_CHECK;
 
@@ -100,7 +107,7 @@ void processes_all_cpu(struct processes *ps, uint64_t cpu_ns); /* for engines th
 /* Samples the engine itself had to drop. */
 void processes_lost(struct processes *ps, struct view reason, uint64_t count);
 
-/* Writes down what was lost. Once, at the end. */
+/* Settles everything and writes down what was lost. Once, at the end. */
 void processes_finish(struct processes *ps);
 
 /* So far. */
