@@ -13,8 +13,8 @@
  *              │ saved rbx     │  base: CFA - 24
  *     rsp ──>  │ ...           │  cfa:  rsp + n
  *
- * Two registers are enough: of 1.5 million rows in libc, libLLVM, libcrypto, cc1 and ld.so
- * all that are met below the leaf start from rsp, rbp or (the lazy binder) rbx.
+ * Two registers are enough: assembly counts from others too (rax, r9, r11, r15 in libcrypto), but
+ * of the callers in 8000 samples compared with elfutils none needed a third. rbx is the lazy binder's.
  *
  * A file has a few hundred different rules and a million rows, so rules are kept
  * once and rows name them by a 16-bit number. No pointers and no padding: rules are
