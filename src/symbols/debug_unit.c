@@ -123,7 +123,9 @@ void debug_unit_load(struct debug_unit *u, Dwarf_Die *die)
             i++;
         u->depth_at[d] = i;
     }
-    if (dwarf_getsrclines(die, &u->lines, &u->n_lines) != 0)
+    Dwarf_Lines *lines;
+    u->die = *die;
+    if (dwarf_getsrclines(die, &lines, &u->n_lines) != 0)
         u->n_lines = 0;
     if (dwarf_getsrcfiles(die, &u->files, &u->n_files) != 0)
         u->n_files = 0;
@@ -167,13 +169,6 @@ size_t debug_unit_chain(const struct debug_unit *u, uint64_t address, uint32_t o
     return n;
 }
 
-static uint64_t line_address(const struct debug_unit *u, size_t i)
-{
-    Dwarf_Addr a = 0;
-    dwarf_lineaddr(dwarf_onesrcline(u->lines, i), &a);
-    return a;
-}
-
 struct view debug_unit_file(struct debug_unit *u, size_t number, struct name_table *names)
 {
     if (number >= u->n_files)
@@ -184,22 +179,13 @@ struct view debug_unit_file(struct debug_unit *u, size_t number, struct name_tab
     return *known;
 }
 
-/* The last row that begins at or before the address, unless a sequence ended there. */
 bool debug_unit_line(struct debug_unit *u, uint64_t address, struct name_table *names, struct view *out_file, uint32_t *out_line)
 {
-    size_t low = 0, high = u->n_lines, file = 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (line_address(u, middle) <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool is_end = true;
-    Dwarf_Line *line = low ? dwarf_onesrcline(u->lines, low - 1) : NULL;
-    if (!line || dwarf_lineendsequence(line, &is_end) != 0 || is_end)
+    Dwarf_Line *line = dwarf_getsrc_die(&u->die, address); /* a bisection: the rows are cached */
+    if (!line)
         return false;
     int number = 0;
+    size_t file = 0;
     Dwarf_Files *files;
     *out_line = dwarf_lineno(line, &number) == 0 && number > 0 ? (uint32_t)number : 0;
     *out_file = dwarf_line_file(line, &files, &file) == 0 ? debug_unit_file(u, file, names) : VIEW("");

@@ -29,7 +29,7 @@ struct debug_unit {
     struct unit_function *functions;
     size_t n, n_functions;
     size_t depth_at[PLACES_MOST + 1]; /* first row of each depth */
-    Dwarf_Lines *lines;               /* libdw's, sorted by address; NULL: none */
+    Dwarf_Die die;                    /* its line table is kept by libdw */
     Dwarf_Files *files;
     struct view *file_names; /* by libdw's number; `at` is NULL until somebody asked */
     size_t n_lines, n_files;
