@@ -8,6 +8,8 @@
  * C++ (the Itanium scheme) and Rust (the old scheme and v0). A short name can stand
  * for an endless one (each part repeats the one before twice), so what would be longer
  * than DEMANGLED_MOST stays mangled. A build without libiberty leaves all names alone.
+ *
+ * Threads:  any; the library works on the stack and may take 2 MiB of it.
  */
 #pragma once
 #include "base/buf.h"

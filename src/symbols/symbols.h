@@ -12,7 +12,7 @@
  * remembered, not repeated, and are no errors.
  *
  * Owns:    everything it hands out lives as long as the image.
- * Threads: one at a time per image.
+ * Threads: one at a time per image, with a stack of 4 MiB or more (demangling is deep).
  * Fails:   only in image_open(): no such file, no ELF, another build id than expected.
  */
 #pragma once
