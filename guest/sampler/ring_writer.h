@@ -5,9 +5,9 @@
  *     ...write a record of at most `most` bytes there...
  *     ring_commit(slot, bytes);
  *
- * Whenever the reader has taken everything, writing starts again at the front (as
- * soon as the record fits between there and the pad): a ring that is emptied in time
- * uses its first pages only, however large it is.
+ * When the reader has taken everything, writing starts again at the front, if there is
+ * room for many such records between there and the pad that is left behind: a ring
+ * with shallow stacks in it uses its first pages only, however large it is.
  *
  * Threads: the thread that holds the slot, one record at a time. No call, no lock.
  */
@@ -15,6 +15,8 @@
 #include "inferom/wire.h"
 
 #include <stdbool.h>
+
+enum { RING_MANY = 64 }; /* more than are written between two visits of the reader */
 
 static inline void ring_pad(struct wire_slot *slot, uint8_t *ring, uint64_t ring_bytes, uint64_t head)
 {
@@ -30,7 +32,7 @@ static inline void *ring_room(struct wire_slot *slot, uint8_t *ring, uint64_t ri
     uint64_t used = head - atomic_load_explicit(&slot->tail, memory_order_acquire);
     uint64_t at = head & (ring_bytes - 1);
     uint64_t to_end = ring_bytes - at;
-    bool is_pad = to_end < most || (used == 0 && at >= most); /* no room here, or room enough in front */
+    bool is_pad = to_end < most || (used == 0 && at >= RING_MANY * most);
     uint64_t room = used > ring_bytes ? 0 : ring_bytes - used;
     if (room < most + (is_pad ? to_end : 0)) {
         atomic_fetch_add_explicit(&slot->lost, 1, memory_order_relaxed);

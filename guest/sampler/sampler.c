@@ -19,7 +19,7 @@ static void child_begins(void)
     uint32_t mine = (uint32_t)(uintptr_t)pthread_getspecific(sampler.key);
     sampler.pid = (uint32_t)getpid();
     pthread_setspecific(sampler.key, NULL);
-    thread_begin(mine && mine <= sampler.slots ? locals[mine - 1].stack_end : UINTPTR_MAX, parent_pid);
+    thread_begin(mine && mine <= sampler.slots ? locals[mine - 1].stack_end : UINTPTR_MAX, WIRE_BY_FORK, parent_pid);
 }
 
 __attribute__((constructor)) static void sampler_start(void)
@@ -34,7 +34,7 @@ __attribute__((constructor)) static void sampler_start(void)
         return;
     sampler.is_on = true;
     uintptr_t end = &__libc_stack_end ? (uintptr_t)__libc_stack_end + 64 : UINTPTR_MAX;
-    thread_begin(end, 0);
+    thread_begin(end, WIRE_BY_EXEC, 0);
 }
 
 /* How much CPU time the last thread had used. Its timer ticks on: there may be more to come. */

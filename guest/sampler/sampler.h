@@ -65,5 +65,5 @@ void tick(int number, siginfo_t *info, void *context);
 void timer_resolve(void);                               /* the real pthread_create */
 bool timer_arm(uint32_t i, uint32_t tid);               /* counts WIRE_NO_TIMER; signal-safe */
 void timer_disarm(uint32_t i);                          /* signal-safe */
-void thread_begin(uintptr_t stack_end, uint32_t parent_pid); /* the calling thread is sampled from here on */
+void thread_begin(uintptr_t stack_end, enum wire_origin origin, uint32_t parent_pid); /* the calling one, from here on */
 void thread_end(void *key_value);

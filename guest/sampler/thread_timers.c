@@ -71,20 +71,20 @@ void timer_disarm(uint32_t i)
         bare_call(SYS_timer_delete, timer, 0, 0, 0);
 }
 
-void thread_begin(uintptr_t stack_end, uint32_t parent_pid)
+void thread_begin(uintptr_t stack_end, enum wire_origin origin, uint32_t parent_pid)
 {
     uint32_t i, tid = (uint32_t)bare_call(SYS_gettid, 0, 0, 0, 0);
     if (atomic_load_explicit(&sampler.region->phase, memory_order_relaxed) == WIRE_STOP || !slot_take(tid, &i))
         return;
     struct wire_slot *s = &sampler.slot[i];
+    s->origin = origin;
     s->parent_pid = parent_pid;
     s->began_ns = bare_clock_ns(CLOCK_MONOTONIC);
     s->cpu_began_ns = bare_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     atomic_store_explicit(&s->cpu_ns, s->cpu_began_ns, memory_order_relaxed);
     memset(s->name, 0, sizeof s->name);
     locals[i].stack_end = stack_end;
-    bool is_new_program = tid == sampler.pid && parent_pid == 0;
-    if (is_new_program)
+    if (origin == WIRE_BY_EXEC)
         maps_tell(i);
     pthread_setspecific(sampler.key, (void *)(uintptr_t)(i + 1)); /* NOLINT: a number, carried as a pointer */
     atomic_store_explicit(&s->state, WIRE_LIVE, memory_order_release);
@@ -132,7 +132,7 @@ __attribute__((noinline)) static void begin_here(void)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0), owner = (uintptr_t)pthread_self();
     uintptr_t end = here + 2048;
-    thread_begin(owner > here && owner < end ? owner : end, 0);
+    thread_begin(owner > here && owner < end ? owner : end, WIRE_BY_THREAD, 0);
 }
 
 static void *begin(void *row)

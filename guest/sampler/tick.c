@@ -79,7 +79,9 @@ static void sample_write(struct wire_slot *s, const struct local *l, uint32_t i,
     copy_registers(registers, u);
     uintptr_t from = registers[STACK_POINTER] & ~(uintptr_t)7;
     uint32_t asked = atomic_load_explicit(&s->stack_bytes, memory_order_relaxed);
-    uint64_t most = asked && asked < WIRE_STACK_MOST ? asked & ~UINT32_C(7) : WIRE_STACK_MOST;
+    uint64_t most = asked ? asked & ~UINT32_C(7) : l->stack_end == UINTPTR_MAX ? WIRE_STACK_FIRST : WIRE_STACK_MOST;
+    if (most > WIRE_STACK_MOST)
+        most = WIRE_STACK_MOST;
     bool is_cut;
     uint64_t want = stack_want(from, l->stack_end, most, &is_cut);
 
@@ -111,6 +113,7 @@ static void arm_wanted(uint32_t i)
     if (s->pid != sampler.pid || !atomic_compare_exchange_strong(&s->state, &state, WIRE_TAKEN))
         return;
     locals[i] = (struct local){.timer = -1, .stack_end = UINTPTR_MAX};
+    s->origin = WIRE_BY_THREAD;
     s->cpu_began_ns = bare_clock_ns(((~(clockid_t)s->tid) << 3) | 6);
     s->began_ns = bare_clock_ns(CLOCK_MONOTONIC);
     bool ok = timer_arm(i, s->tid);
@@ -142,6 +145,8 @@ static void tick_of(struct local *l, const siginfo_t *info, const ucontext_t *u)
         timer_disarm(i);
     } else if (phase == WIRE_GO) {
         sample_write(s, l, i, now_ns, u);
+    } else {
+        atomic_store_explicit(&s->cpu_ns, bare_clock_ns(CLOCK_THREAD_CPUTIME_ID), memory_order_relaxed);
     }
     uint32_t please = atomic_load_explicit(&s->please, memory_order_relaxed);
     if (please && please <= sampler.slots && atomic_exchange(&s->please, 0) == please)

@@ -43,6 +43,7 @@ enum {
     WIRE_SLOTS_MOST = 4096,
     WIRE_RING_LEAST = 1 << 18, /* two of the largest records fit */
     WIRE_STACK_MOST = 1 << 16, /* bytes of stack in one record */
+    WIRE_STACK_FIRST = 1 << 14, /* where the stack's end is not known, until the recorder asks for more */
     WIRE_REGISTERS = 33,       /* by DWARF number; x86-64 uses 17, arm64 all */
     WIRE_NAME_BYTES = 16,
     WIRE_LINE_MOST = 4400      /* of /proc/self/maps: a path of PATH_MAX and what is in front of it */
@@ -52,6 +53,9 @@ enum {
 enum wire_phase { WIRE_STOP, WIRE_GO, WIRE_PAUSE };
 
 enum wire_state { WIRE_FREE, WIRE_TAKEN, WIRE_WANTED, WIRE_LIVE, WIRE_ENDED };
+
+/* How the thread came to be: the first of a new program, the one that lives on in a child, one more of a process. */
+enum wire_origin { WIRE_BY_EXEC, WIRE_BY_FORK, WIRE_BY_THREAD, WIRE_ORIGIN_COUNT };
 
 /* Why a thread or a process is not sampled; counted in the region. */
 enum wire_trouble {
@@ -79,7 +83,9 @@ struct wire_slot {
     /* Whose it is; written before the state says LIVE. */
     _Alignas(64) _Atomic uint32_t state;
     uint32_t pid, tid;
-    uint32_t parent_pid;        /* whose copy this process is; 0: it was started by exec */
+    uint32_t parent_pid;        /* of WIRE_BY_FORK: whose copy this process is */
+    uint32_t origin;            /* enum wire_origin */
+    uint32_t zero;
     uint64_t began_ns;          /* CLOCK_MONOTONIC */
     uint64_t cpu_began_ns;      /* what the thread had used by then, CLOCK_THREAD_CPUTIME_ID */
     char name[WIRE_NAME_BYTES]; /* of the thread when it ended; "" until then */
@@ -91,7 +97,7 @@ struct wire_slot {
 
     /* The recorder writes. */
     _Alignas(64) _Atomic uint64_t tail;
-    _Atomic uint32_t stack_bytes; /* to copy at most; 0: WIRE_STACK_MOST */
+    _Atomic uint32_t stack_bytes; /* to copy at most; 0: up to the end of the stack */
     _Atomic uint32_t please;      /* 1 + number of a WANTED slot of the same process; 0: nothing to do */
 };
 

@@ -56,18 +56,31 @@ static bool has_role(const struct recorder *r, const char *role)
     return false;
 }
 
+/* One reason for each way that was tried. The last way needs least, so its advice is the easiest to follow. */
+static void add_refusal(struct err *all, const struct err *why)
+{
+    if (!all->kind) {
+        *all = *why;
+        return;
+    }
+    size_t n = strlen(all->text);
+    snprintf(all->text + n, sizeof all->text - n, "; %s", why->text);
+    if (*why->hint)
+        memcpy(all->hint, why->hint, sizeof all->hint);
+}
+
 /* The first of each role that can. Nobody who samples the CPU: then there is nothing to record. */
 static bool choose_sources(struct recorder *r, struct err *e)
 {
-    struct err first_refusal = {0};
+    struct err refusals = {0};
     for (const struct source *const *s = sources; *s; s++) {
         struct err why = {0};
         if (has_role(r, (*s)->role))
             continue;
         if (!(*s)->probe(r->plan.host, &r->plan, &why)) {
             log_info("%s: %s", (*s)->name, why.text);
-            if (!first_refusal.kind && !strcmp((*s)->role, "cpu"))
-                first_refusal = why;
+            if (!strcmp((*s)->role, "cpu"))
+                add_refusal(&refusals, &why);
             continue;
         }
         struct running *now = &r->sources[r->n_sources];
@@ -78,7 +91,7 @@ static bool choose_sources(struct recorder *r, struct err *e)
     }
     if (has_role(r, "cpu"))
         return true;
-    *e = first_refusal;
+    *e = refusals;
     return err_in(e, "CPU sampling is not possible here");
 }
 
