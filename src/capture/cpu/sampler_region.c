@@ -287,7 +287,6 @@ static void meet(struct sampler_region *r, struct reading *g, const struct sampl
 {
     bury_older(r, &g->thread);
     g->is_known = true;
-    g->is_gone = false;
     r->count.threads++;
     to->began(to->self, &g->thread);
 }
@@ -304,7 +303,7 @@ static void let_go(struct sampler_region *r, struct reading *g, const struct sam
 
     r->count.lost += g->thread.lost;
     g->lost_before += g->thread.lost;
-    g->is_known = false;
+    g->is_known = g->is_gone = false;
     atomic_store_explicit(&s->stack_bytes, 0, memory_order_relaxed);
     atomic_store_explicit(&s->please, 0, memory_order_relaxed);
     atomic_store_explicit(&s->state, WIRE_FREE, memory_order_release);

@@ -38,6 +38,7 @@ struct timer_engine {
     int pace_fd; /* a timer that asks for more visits while a ring fills quickly */
     bool is_hurried;
     uint64_t start_ns, now_ns, watched_ns;
+    uint64_t others_ns; /* CPU time of children the recorder had before the target */
     dev_t device; /* of the shared memory, as maps spell it */
     ino_t inode;
     struct {
