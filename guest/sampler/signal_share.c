@@ -117,6 +117,7 @@ void signal_pass_on(int number, siginfo_t *info, void *context)
 
 static bool is_ours(int number) { return sampler.is_on && number == sampler.signal; }
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the headers of libc have reserved names */
 EXPORT int sigaction(int number, const struct sigaction *act, struct sigaction *old)
 {
     resolve();
@@ -163,3 +164,4 @@ EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
     sigset_t room;
     return real_thread_mask(how, without_ours(how, set, &room), old);
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

@@ -156,6 +156,7 @@ void timer_resolve(void)
     atomic_store(&real_create, f);
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc's header has reserved names */
 __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *),
                                                           void *arg)
 {

@@ -59,48 +59,67 @@ def report(path, *options):
     return json.loads(made.stdout)
 
 
-# Shares: three points, or three standard deviations when a busy machine left us few samples.
+# Shares: three points, or three standard deviations when a busy machine left us few samples. On a virtual machine
+# whose host takes the core away, a single sample may stand for 60 ms, and then there is more spread than that: a
+# question that is left open is asked again, twice at most, and the sum of all answers counts.
 
-def near(what, share, truth, samples):
-    margin = max(0.03, 3 * math.sqrt(truth * (1 - truth) / max(samples, 1)))
-    check(f"{what}: {truth:.3f} +/- {margin:.3f}", abs(share - truth) <= margin, f"{share:.4f} of {samples} samples")
+class Shares:
+    """What fixtures spent in their functions, and what profiles say about it, over all runs so far."""
+
+    def __init__(self):
+        self.truth, self.seen, self.total, self.samples = {}, {}, 0, 0
+
+    def add(self, run, threads):
+        for function in (f for t in threads for f in t["functions"]):
+            name = function["name"]
+            self.truth[name] = self.truth.get(name, 0) + function["cpu_ns"]
+        for name in {f["name"] for t in threads for f in t["functions"]}:
+            self.seen[name] = self.seen.get(name, 0) + run.total(name)
+        self.total += run.report["total"]
+        self.samples += run.report["samples"]
+
+    def rows(self):
+        whole = sum(self.truth.values())
+        for name, spent in sorted(self.truth.items()):
+            truth, share = spent / whole, self.seen[name] / self.total
+            margin = max(0.03, 3 * math.sqrt(truth * (1 - truth) / max(self.samples, 1)))
+            yield f"{name}: {truth:.3f} +/- {margin:.3f}", abs(share - truth) <= margin, f"{share:.4f} of {self.samples} samples"
 
 
-def compare_threads(run, threads):
-    """Each thread's functions, as shares of what that thread spent in all of them."""
-    samples = run.report["samples"]
-    whole = sum(f["cpu_ns"] for t in threads for f in t["functions"])
-    for name in sorted({f["name"] for t in threads for f in t["functions"]}):
-        truth = sum(f["cpu_ns"] for t in threads for f in t["functions"] if f["name"] == name) / whole
-        near(name, run.total(name) / run.report["total"], truth, samples)
+def check_run(kind, run, truth, threads):
+    check("exit status", run.status == 0, run.status)
+    check("the engine is named, and why", "by timers (perf_event_open is refused" in run.err, run.err.split("\n", maxsplit=1)[0])
+    check("stacks are whole", run.complete_ratio() >= 0.995, run.complete_ratio())
+    spent = sum(t["cpu_ns"] for t in threads)
+    check("all CPU time is there", abs(run.report["total"] - spent) < 0.05 * spent, f"{run.report['total'] / spent:.3f}")
+    if kind == "fx-deep":
+        levels = json.dumps(report(run.path, "--tree")).count('"deep"')
+        check("every level is there", levels >= truth["depth"], levels)
+    if kind == "fx-fork":
+        for child in truth["children"]:
+            ratio = report(run.path, "--process", str(child["pid"]))["total"] / child["cpu_ns"]
+            check(f"child {child['pid']}", 0.9 < ratio < 1.1, f"{ratio:.3f} of its CPU time")
+    if kind == "fx-burn":
+        ratio = report(run.path, "--thread", "fx-worker")["total"] / threads[1]["cpu_ns"]
+        check("the worker has its name", 0.9 < ratio < 1.1, f"{ratio:.3f} of its CPU time")
 
 
 def shares(folder):
     for name in sorted(FIXTURES):
         kind = name.rsplit("-", 1)[0]
         more = ["--depth", "400"] if kind == "fx-deep" else []
-        print(f"--- {name}")
-        run = Recording(folder, FIXTURES[name], "--seconds", "3", *more, options=["--max-depth", "1024"])
-        truth = json.loads(run.out)
-        check("exit status", run.status == 0, run.status)
-        check("the engine is named, and why", "by timers (perf_event_open is refused" in run.err, run.err.split("\n")[0])
-        check("stacks are whole", run.complete_ratio() >= 0.995, run.complete_ratio())
-        threads = truth.get("threads") or [t for c in truth["children"] for t in c["threads"]]
-        compare_threads(run, threads)
-        spent = sum(t["cpu_ns"] for t in threads)
-        missing = sum(row["count"] for row in run.report["lost"])
-        check("all CPU time is there", abs(run.report["total"] - spent) < 0.05 * spent, f"{run.report['total'] / spent:.3f}, lost {missing}")
-        if kind == "fx-deep":
-            deep = report(run.path, "--tree")
-            check("every level is there", json.dumps(deep).count('"deep"') >= truth["depth"], json.dumps(deep).count('"deep"'))
-        if kind == "fx-fork":
-            for child in truth["children"]:
-                part = report(run.path, "--process", str(child["pid"]))
-                ratio = part["total"] / child["cpu_ns"]
-                check(f"child {child['pid']}", 0.9 < ratio < 1.05, f"{ratio:.3f} of its CPU time")
-        if kind == "fx-burn":
-            part = report(run.path, "--thread", "fx-worker")
-            check("the worker has its name", part["total"] > 0.9 * threads[1]["cpu_ns"], part["total"] / threads[1]["cpu_ns"])
+        sums = Shares()
+        for _ in range(3):
+            print(f"--- {name}")
+            run = Recording(folder, FIXTURES[name], "--seconds", "3", *more, options=["--max-depth", "1024"])
+            truth = json.loads(run.out)
+            threads = truth.get("threads") or [t for c in truth["children"] for t in c["threads"]]
+            check_run(kind, run, truth, threads)
+            sums.add(run, threads)
+            if all(ok for _, ok, _ in sums.rows()):
+                break
+        for row in sums.rows():
+            check(*row)
 
 
 # Hosts: the deed, the function its time is in, the least share of all time that must be seen there.

@@ -4,8 +4,7 @@
  * (guest/sampler, docs/internals/timers.md).
  *
  * The kernel looks at such timers when it ticks, 100 to 1000 times a second, whatever
- * rate was asked for. So a sample is worth what the thread's clock says has gone by
- * since its last one, and not a period.
+ * rate was asked for. So a sample is worth what the thread's clock says, and not a period.
  */
 #include "capture/cpu/timer_engine.h"
 #include "base/clock.h"
@@ -24,6 +23,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
+#include <time.h>
 
 enum { SLOTS = 1024, RING_BYTES = 1 << 19 };
 
@@ -83,6 +83,9 @@ static bool start(void **out_self, const struct plan *p, struct recorder *into, 
     if (getrusage(RUSAGE_CHILDREN, &used) == 0)
         te->others_ns = timeval_ns(used.ru_utime) + timeval_ns(used.ru_stime);
     uint64_t period_ns = UINT64_C(1000000000) / (p->rate_hz ? p->rate_hz : 1);
+    struct timespec tick = {0};
+    clock_getres(CLOCK_MONOTONIC_COARSE, &tick); /* as coarse as the kernel's tick */
+    te->tick_ns = (uint64_t)tick.tv_nsec > period_ns ? (uint64_t)tick.tv_nsec : period_ns;
     struct sampler_region_plan shared = {
         .slots = SLOTS, .ring_bytes = RING_BYTES, .period_ns = period_ns, .phase = p->delay_ns ? WIRE_PAUSE : WIRE_GO,
     };
@@ -100,8 +103,8 @@ static bool start(void **out_self, const struct plan *p, struct recorder *into, 
         recorder_watch(into, te->pace_fd);
     te->ps = processes_new(&(struct processes_plan){
         .into = recorder_capture(into),
-        .set = make_set(into, period_ns),
-        .period = (int64_t)period_ns,
+        .set = make_set(into, te->tick_ns),
+        .period = (int64_t)te->tick_ns, /* what one sample stands for, whatever was asked for */
         .most_depth = p->most_depth,
         .proc = "/proc",
     });
@@ -194,13 +197,33 @@ static void map(void *self, const struct sampler_thread *t, struct view line)
     mine->is_named = true;
 }
 
-/* CPU time is what the thread's clock says, within what is possible: nobody used more than there was. */
-static int64_t weight_of(const struct timer_engine *te, const struct sampler_thread *t, const struct sampler_sample *s)
+/* What lies between two samples of a thread: the mean so far, or the tick of the kernel's clock until there is one. */
+static uint64_t usual_step_ns(const struct timer_engine *te)
 {
-    uint64_t most = te->now_ns - te->start_ns;
-    if (s->cpu_ns <= t->cpu_ns)
-        return 0;
-    return (int64_t)(s->cpu_ns - t->cpu_ns < most ? s->cpu_ns - t->cpu_ns : most);
+    enum { ENOUGH = 50 };
+    return te->steps < ENOUGH ? te->tick_ns : te->steps_ns / te->steps;
+}
+
+/*
+ * A sample is worth what the thread's clock says has gone by since its last one, within what is possible:
+ * nobody used more than there was. The first sample of a thread is worth a usual step instead. It comes
+ * somewhere inside that step, and as much is missing at the thread's end as is too much at its beginning:
+ *
+ *     began ──│────────│────────│────── ended        seen: 3 steps, and the truth is 3 on average
+ *
+ * Counting from the beginning, threads that live shorter than a step would be paid half at most, and a
+ * pool that starts a thread for each request would vanish beside the thread that waits for it.
+ */
+static int64_t weight_of(struct timer_engine *te, const struct sampler_thread *t, const struct sampler_sample *s)
+{
+    uint64_t most_ns = te->now_ns - te->start_ns, step_ns = s->cpu_ns > t->cpu_ns ? s->cpu_ns - t->cpu_ns : 0;
+    if (step_ns > most_ns)
+        step_ns = most_ns;
+    if (!te->threads[t->slot].heard_ns)
+        return (int64_t)usual_step_ns(te);
+    te->steps++;
+    te->steps_ns += step_ns;
+    return (int64_t)step_ns;
 }
 
 static uint64_t within(uint64_t v, uint64_t least, uint64_t most) { return v < least ? least : v > most ? most : v; }

@@ -39,6 +39,7 @@ struct timer_engine {
     bool is_hurried;
     uint64_t start_ns, now_ns, watched_ns;
     uint64_t others_ns; /* CPU time of children the recorder had before the target */
+    uint64_t tick_ns, steps, steps_ns; /* steps: from one sample of a thread to its next */
     dev_t device; /* of the shared memory, as maps spell it */
     ino_t inode;
     struct {
