@@ -14,7 +14,7 @@ build:     ## the program, build/inferom; what plain `make` does (WERROR=false f
 	@$(BOOTSTRAP) build
 	@scripts/build build
 
-demo: build ## a sample profile in several formats in ./demo, and its report
+demo: build ## record a program that knows its answer; files in ./demo
 	@scripts/demo
 
 test:      ## every test, with and without sanitizers; ends with the totals
