@@ -415,6 +415,20 @@ static void check_demangling(void)
     }
 }
 
+/* Longer than libiberty takes by itself: templates of templates come to that. */
+static void check_long_name(void)
+{
+    own(buf) struct buf name;
+    own(buf) struct buf out;
+    buf_init(&name, 1 << 16);
+    buf_init(&out, DEMANGLED_MOST);
+    buf_puts(&name, "_Z1f");
+    for (int k = 0; k < 250; k++)
+        buf_printf(&name, "N15abcdefghij%05d1bE", k);
+    CHECK(name.len > 5000 && demangle(name.data, &out));
+    CHECK_EQ(out.len, strlen("f()") + 250 * strlen("abcdefghij00000::b, ") - strlen(", "));
+}
+
 /* f(pair<int, int>, pair of two of those, pair of two of those, ...): 35 times, and it fills the world. */
 static void check_endless_names(void)
 {
@@ -478,6 +492,9 @@ int main(void)
     check_inlined();
     check_dropped();
     check_demangling();
+#ifdef HAVE_DEMANGLER
+    check_long_name();
+#endif
     check_endless_names();
     check_paths();
     clean_up();
