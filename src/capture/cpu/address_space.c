@@ -43,6 +43,8 @@ static void put(struct address_space *s, size_t at, const struct code_map *m, co
 
 static void drop(struct address_space *s, size_t from, size_t to)
 {
+    if (from == to)
+        return;
     memmove(s->maps + from, s->maps + to, (s->n - to) * sizeof *s->maps);
     memmove(s->walk + from, s->walk + to, (s->n - to) * sizeof *s->walk);
     s->n -= to - from;
