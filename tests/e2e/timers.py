@@ -130,6 +130,7 @@ HOSTS = [
     ("forks", "short_child", 0.3), ("programs", "short_program", 0.9), ("libraries", "plug_burn", 0.5),
     ("cloned", "stranger", 0.2), ("closes", "after_closing", 0.9), ("coroutine", "on_small_stack", 0.9),
     ("alternate", "in_handler", 0.9), ("jumps", "jumped_out_of", 0.9),
+    ("leaves", "after_the_first", 0.9),
 ]
 
 

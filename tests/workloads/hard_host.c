@@ -159,6 +159,28 @@ static int churn(void)
     return 0;
 }
 
+/* The first thread leaves, the others go on. */
+static KEPT void after_the_first(void) { burn_for(2.5); STAY(); }
+
+static void *last_run(void *arg)
+{
+    pthread_t *first = arg;
+    pthread_join(*first, NULL);
+    after_the_first();
+    puts("the last one");
+    exit(6);
+}
+
+static int leaves(void)
+{
+    static pthread_t first;
+    pthread_t last;
+    first = pthread_self();
+    if (pthread_create(&last, NULL, last_run, &first) == 0)
+        pthread_exit(NULL);
+    return 1;
+}
+
 static KEPT void short_child(void) { burn_for(0.002); STAY(); }
 
 static int forks(void)
@@ -313,7 +335,7 @@ static const struct {
     {"waits", waits},         {"own-profiler", own_profiler}, {"reset", reset},         {"handlers", handlers},
     {"ended", ended},         {"errno", keeps_errno},         {"churn", churn},         {"forks", forks},
     {"programs", programs},   {"libraries", libraries},       {"cloned", cloned},       {"closes", closes},
-    {"coroutine", coroutine}, {"alternate", alternate},       {"jumps", jumps},
+    {"coroutine", coroutine}, {"alternate", alternate},       {"jumps", jumps},         {"leaves", leaves},
 };
 
 int main(int argc, char **argv)

@@ -1,4 +1,5 @@
 #include "capture/cpu/sampler_region.h"
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -65,6 +66,7 @@ static void write_header(struct sampler_region *r)
     h->ring_bytes = r->plan.ring_bytes;
     h->period_ns = r->plan.period_ns;
     h->recorder_pid = (uint32_t)getpid();
+    atomic_store(&h->beat_ns, clock_monotonic_ns());
     atomic_store(&h->phase, (uint32_t)r->plan.phase);
     h->magic = WIRE_MAGIC;
 }

@@ -171,7 +171,10 @@ static void began(void *self, const struct sampler_thread *t)
     switch (t->origin) {
     case WIRE_BY_EXEC: processes_exec(te->ps, t->pid, (struct view){0}, t->began_ns); break; /* its name comes with its maps */
     case WIRE_BY_FORK: processes_fork(te->ps, t->parent_pid, t->pid, t->tid, t->began_ns); break;
-    default: processes_fork(te->ps, t->pid, t->pid, t->tid, t->began_ns); break;
+    default:
+        if (t->tid != t->pid) /* a first thread that had to be asked for is no news of a process */
+            processes_fork(te->ps, t->pid, t->pid, t->tid, t->began_ns);
+        break;
     }
 }
 

@@ -39,11 +39,10 @@ static bool is_trusted(const struct timer_engine *te, int32_t pid)
 }
 
 /* state and parent, behind the name in its brackets, which may hold brackets itself */
-static bool read_stat(int32_t pid, char *out_state, int32_t *out_parent)
+static bool read_stat(const struct sampler_thread *t, char *out_state, int32_t *out_parent)
 {
-    char path[48], text[512];
-    snprintf(path, sizeof path, "/proc/%" PRId32 "/stat", pid);
-    const char *behind = proc_read(text, sizeof text, path) ? strrchr(text, ')') : NULL;
+    char text[512];
+    const char *behind = task_read(text, sizeof text, t, "stat") ? strrchr(text, ')') : NULL;
     return behind && sscanf(behind + 1, " %c %" SCNd32, out_state, out_parent) == 2;
 }
 
@@ -73,7 +72,7 @@ bool timer_watch_trusts(const struct timer_engine *te, const struct sampler_thre
 {
     char state;
     int32_t parent;
-    if (is_trusted(te, t->pid) || !read_stat(t->pid, &state, &parent))
+    if (is_trusted(te, t->pid) || !read_stat(t, &state, &parent))
         return true;
     return (parent == t->parent_pid && is_trusted(te, parent)) || has_our_memory(te, t->pid);
 }
@@ -100,20 +99,17 @@ void timer_watch_cpu(struct timer_engine *te, const struct sampler_thread *t)
         processes_thread_cpu(te->ps, t->pid, t->tid, cpu_ns - t->cpu_began_ns);
 }
 
-static bool is_zombie(int32_t pid)
+/* Of the thread, not of its process: the first thread may have left while the others go on. */
+static bool has_ended(const struct sampler_thread *t)
 {
     char state;
     int32_t parent;
-    return !read_stat(pid, &state, &parent) || state == 'Z' || state == 'X';
+    return !read_stat(t, &state, &parent) || state == 'Z' || state == 'X';
 }
 
 static bool is_gone(const struct sampler_thread *t, bool is_second)
 {
-    if (kill(t->pid, 0) < 0 && errno == ESRCH)
-        return true;
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%" PRId32 "/task/%" PRId32, t->pid, t->tid);
-    return is_second && (is_zombie(t->pid) || access(path, F_OK) < 0);
+    return (kill(t->pid, 0) < 0 && errno == ESRCH) || (is_second && has_ended(t));
 }
 
 /*
@@ -154,7 +150,7 @@ static void meet_strangers(struct timer_engine *te, int32_t pid, size_t before)
         return;
     for (const struct dirent *d; (d = readdir(folder));) {
         int32_t tid = (int32_t)strtol(d->d_name, NULL, 10);
-        if (tid <= 0 || is_sampled(te, pid, tid))
+        if (tid <= 0 || is_sampled(te, pid, tid) || has_ended(&(struct sampler_thread){.pid = pid, .tid = tid}))
             continue;
         if (was_seen(te, before, pid, tid) && ask(te, pid, tid)) {
             te->strangers_armed++;
@@ -166,11 +162,20 @@ static void meet_strangers(struct timer_engine *te, int32_t pid, size_t before)
     closedir(folder);
 }
 
+/* Each process once. */
+static bool is_first_of_process(const struct timer_engine *te, const struct sampler_thread *t)
+{
+    const struct sampler_thread *first = NULL;
+    while ((first = sampler_region_next(te->region, first)) && first->pid != t->pid)
+        ;
+    return first == t;
+}
+
 static void find_strangers(struct timer_engine *te)
 {
     size_t before = te->n_strangers;
     for (const struct sampler_thread *t = NULL; (t = sampler_region_next(te->region, t));)
-        if (t->pid == t->tid && te->now_ns > t->began_ns && !te->threads[t->slot].is_ignored)
+        if (!te->threads[t->slot].is_ignored && is_first_of_process(te, t))
             meet_strangers(te, t->pid, before);
     memmove(te->strangers, te->strangers + before, (te->n_strangers - before) * sizeof *te->strangers);
     te->n_strangers -= before;
