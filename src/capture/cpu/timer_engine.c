@@ -27,6 +27,9 @@
 
 enum { SLOTS = 1024, RING_BYTES = 1 << 19 };
 
+/* So long we may look for names before the rings are looked at again. */
+#define NAMING_NS UINT64_C(10000000)
+
 /* Above the first a ring may overflow before the recorder's own clock asks again; below the second it is calm. */
 static const double hurry_ratio = 0.25, calm_ratio = 0.05;
 static const long hurry_ns = 8000000;
@@ -300,6 +303,7 @@ static bool drain(void *self, struct recorder *into, struct err *e)
     visit(te);
     timer_watch(te);
     adapt_pace(te);
+    processes_settle(te->ps, NAMING_NS);
     return true;
 }
 
