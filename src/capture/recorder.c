@@ -26,6 +26,8 @@ struct recorder {
     size_t n_sources;
     struct target targets[TARGETS_MOST];
     size_t n_targets;
+    int32_t *pids;
+    size_t n_pids, pids_cap;
     int poll_fd;
     bool has_begun, has_stopped;
     struct recording result;
@@ -42,8 +44,31 @@ void recorder_free(struct recorder *r)
     capture_writer_free(r->capture);
     if (r->poll_fd >= 0)
         close(r->poll_fd);
+    free(r->pids);
     free(r->path);
     free(r);
+}
+
+/* Processes. */
+
+void recorder_remove_process(struct recorder *r, int32_t pid)
+{
+    for (size_t i = 0; i < r->n_pids; i++)
+        if (r->pids[i] == pid)
+            r->pids[i] = r->pids[--r->n_pids];
+}
+
+void recorder_add_process(struct recorder *r, int32_t pid)
+{
+    recorder_remove_process(r, pid);
+    GROW(r->pids, r->pids_cap, r->n_pids + 1);
+    r->pids[r->n_pids++] = pid;
+}
+
+const int32_t *recorder_processes(const struct recorder *r, size_t *out_n)
+{
+    *out_n = r->n_pids;
+    return r->pids;
 }
 
 /* Sources. */
@@ -140,8 +165,6 @@ static bool find_targets(struct recorder *r, struct err *e)
     return true;
 }
 
-extern char **environ;
-
 static bool launch_target(struct recorder *r, struct err *e)
 {
     own(environment) struct environment env;
@@ -184,6 +207,7 @@ static bool prepare(struct recorder *r, struct err *e)
     if (!find_targets(r, e) || !choose_sources(r, e) || (r->plan.command && !launch_target(r, e)))
         return false;
     for (size_t i = 0; i < r->n_targets; i++) {
+        recorder_add_process(r, r->targets[i].pid);
         if (!attach(r, &r->targets[i], e))
             return false;
         if (r->targets[i].ended_fd >= 0)

@@ -45,6 +45,11 @@ bool recorder_close(struct recorder *r, struct err *e) MUST_CHECK;
 struct capture_writer *recorder_capture(struct recorder *r);
 void recorder_watch(struct recorder *r, int fd); /* drain when it is readable; until it hangs up */
 
+/* Processes that belong to the target and are alive: those it began with, and children that an engine has heard of. */
+void recorder_add_process(struct recorder *r, int32_t pid);
+void recorder_remove_process(struct recorder *r, int32_t pid);
+const int32_t *recorder_processes(const struct recorder *r, size_t *out_n);
+
 /* What came of it. A source that samples the CPU fills its part in stop(). */
 struct recording {
     uint64_t start_ns, end_ns; /* of the measuring */

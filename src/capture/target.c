@@ -21,7 +21,8 @@ static _Noreturn void become(char *const *command, char *const *env, int gate_fd
     if (n == 1) {
         execvpe(command[0], command, env);
         int why = errno;
-        n = write(said_fd, &why, sizeof why);
+        if (write(said_fd, &why, sizeof why) < 0)
+            _exit(126); /* nobody listens: the status is all that is left to say it with */
     }
     _exit(127);
 }

@@ -3,8 +3,9 @@
  *
  * A process's time comes from its CPU clock, which the kernel keeps in nanoseconds and
  * with the time of threads that have ended; /proc/PID/stat counts the same in hundredths
- * of a second. The children of a process are found through /proc, as far as this kernel
- * lists them. A core's time is in /proc/stat.
+ * of a second. Which processes there are the recorder knows from its engine: looking for
+ * children in /proc takes a file per thread, and seconds on a machine whose threads are
+ * many and busy. A core's time is in /proc/stat.
  *
  *     series "cpu use"   labels process = name, pid = n     percent of one core
  *     series "core use"  label core = n                     percent
@@ -14,7 +15,6 @@
 #include "base/text.h"
 #include "capture/recorder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <time.h>
@@ -22,7 +22,7 @@
 #define EVERY_NS UINT64_C(250000000)
 #define SHORTEST_NS UINT64_C(50000000) /* a rest at the end that is shorter says nothing */
 
-enum { PROCESSES_MOST = 4096, DEEPEST = 64 };
+enum { PROCESSES_MOST = 1024 };
 
 struct watched {
     int32_t pid;
@@ -38,7 +38,6 @@ struct core {
 };
 
 struct cpu_use {
-    struct plan plan;
     struct watched *processes;
     size_t n_processes, processes_cap;
     struct core *cores;
@@ -54,11 +53,10 @@ static bool probe(const struct host *h, const struct plan *p, struct err *why_no
 
 static bool start(void **out_self, const struct plan *p, struct recorder *into, struct err *e)
 {
+    (void)p;
     (void)into;
     (void)e;
-    struct cpu_use *u = mem_new(sizeof *u);
-    u->plan = *p;
-    *out_self = u;
+    *out_self = mem_new(sizeof(struct cpu_use));
     return true;
 }
 
@@ -82,16 +80,18 @@ static bool process_cpu_ns(int32_t pid, uint64_t *out)
     return true;
 }
 
-static struct watched *watch(struct cpu_use *u, int32_t pid)
+static void watch(struct cpu_use *u, int32_t pid)
 {
-    for (size_t i = 0; i < u->n_processes; i++)
-        if (u->processes[i].pid == pid)
-            return &u->processes[i];
-    if (u->n_processes == PROCESSES_MOST)
-        return NULL;
-    GROW(u->processes, u->processes_cap, u->n_processes + 1);
-    u->processes[u->n_processes] = (struct watched){.pid = pid};
-    return &u->processes[u->n_processes++];
+    size_t i = 0;
+    while (i < u->n_processes && u->processes[i].pid != pid)
+        i++;
+    if (i == PROCESSES_MOST)
+        return;
+    if (i == u->n_processes) {
+        GROW(u->processes, u->processes_cap, u->n_processes + 1);
+        u->processes[u->n_processes++] = (struct watched){.pid = pid};
+    }
+    u->processes[i].is_there = true;
 }
 
 static size_t read_small(const char *path, char *out, size_t size)
@@ -100,38 +100,6 @@ static size_t read_small(const char *path, char *out, size_t size)
     ssize_t n = fd < 0 ? -1 : read(fd, out, size - 1);
     out[n > 0 ? n : 0] = '\0';
     return n > 0 ? (size_t)n : 0;
-}
-
-static void watch_family(struct cpu_use *u, int32_t pid, int depth);
-
-static void watch_children_of(struct cpu_use *u, int32_t pid, const char *tid, int depth)
-{
-    char path[96], list[4096];
-    snprintf(path, sizeof path, "/proc/%" PRId32 "/task/%.20s/children", pid, tid);
-    if (!read_small(path, list, sizeof list))
-        return;
-    char *at = list;
-    for (int32_t child; (child = (int32_t)strtol(at, &at, 10)) > 0;)
-        watch_family(u, child, depth + 1);
-}
-
-static void watch_family(struct cpu_use *u, int32_t pid, int depth)
-{
-    struct watched *w = watch(u, pid);
-    if (!w || w->is_there || depth > DEEPEST)
-        return;
-    w->is_there = true;
-    if (!u->plan.want_children)
-        return;
-    char path[32];
-    snprintf(path, sizeof path, "/proc/%" PRId32 "/task", pid);
-    DIR *folder = opendir(path);
-    if (!folder)
-        return;
-    for (const struct dirent *d; (d = readdir(folder));)
-        if (d->d_name[0] != '.')
-            watch_children_of(u, pid, d->d_name, depth);
-    closedir(folder);
 }
 
 static series_id process_series(struct builder *names, int32_t pid)
@@ -224,11 +192,10 @@ static void read_cores(struct cpu_use *u, struct capture_writer *into)
 
 static void look(struct cpu_use *u, struct recorder *into)
 {
-    const struct target *launched = recorder_target(into);
-    for (size_t i = 0; i < u->plan.n_pids; i++)
-        watch_family(u, u->plan.pids[i], 0);
-    if (launched && !launched->has_ended)
-        watch_family(u, launched->pid, 0);
+    size_t n;
+    const int32_t *pids = recorder_processes(into, &n);
+    for (size_t i = 0; i < n; i++)
+        watch(u, pids[i]);
     read_processes(u, recorder_capture(into));
     read_cores(u, recorder_capture(into));
     u->looked_ns = clock_monotonic_ns();

@@ -189,8 +189,19 @@ static void take_fork(struct perf_source *s, const struct perf_record *r)
 {
     if (s->is_attaching)
         note_watched(s, r->task.tid);
-    if (s->plan.want_children || r->task.pid == r->task.parent_pid)
-        processes_fork(s->ps, r->task.parent_pid, r->task.pid, r->task.tid, r->time_ns);
+    bool is_process = r->task.pid != r->task.parent_pid;
+    if (is_process && !s->plan.want_children)
+        return;
+    processes_fork(s->ps, r->task.parent_pid, r->task.pid, r->task.tid, r->time_ns);
+    if (is_process)
+        recorder_add_process(s->into, r->task.pid);
+}
+
+static void take_exit(struct perf_source *s, const struct perf_record *r)
+{
+    processes_exit(s->ps, r->task.pid, r->task.tid);
+    if (r->task.pid == r->task.tid)
+        recorder_remove_process(s->into, r->task.pid);
 }
 
 /* A kernel that cannot keep children out hands them in all the same. */
@@ -216,7 +227,7 @@ static void take_record(struct perf_source *s, struct view bytes)
     case PERF_RECORD_LOST: processes_lost(s->ps, VIEW("the kernel's ring was full"), r.lost); return;
     case PERF_RECORD_THROTTLE: s->throttled++; return;
     case PERF_RECORD_FORK: take_fork(s, &r); return;
-    case PERF_RECORD_EXIT: processes_exit(s->ps, r.task.pid, r.task.tid); return;
+    case PERF_RECORD_EXIT: take_exit(s, &r); return;
     default: break;
     }
     if (!is_ours(s, r.pid))
