@@ -57,7 +57,8 @@ struct recording {
     const char *engine;        /* name of the source that sampled the CPU; NULL: none */
     char engine_note[160];     /* what it could not see, and what would help; "" */
     int64_t cpu_ns;            /* of the target while it was watched; -1: unknown */
-    uint64_t samples, lost, unsampled, truncated, complete, with_stack;
+    uint64_t samples, lost, unsampled;
+    uint64_t with_stack, complete, guessed, truncated; /* user stacks; those that reach a thread's start; of these, with guesses */
     size_t processes, threads;
 };
 

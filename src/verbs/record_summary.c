@@ -34,6 +34,8 @@ static void print_counts(const struct record_summary *s, struct sink *out)
     if (r->with_stack)
         sink_printf(out, "; %.2f %% of the stacks reach a thread's start, %llu truncated",
                     100 * share(r->complete, r->with_stack), (unsigned long long)r->truncated);
+    if (r->guessed)
+        sink_printf(out, ", %llu with guessed frames", (unsigned long long)r->guessed);
     sink_puts(out, "\n\n");
 }
 
@@ -106,6 +108,7 @@ bool record_summary_json(const struct record_summary *s, struct sink *out, struc
     json_number(&w, "lost", r->lost);
     json_number(&w, "unsampled", r->unsampled);
     json_number(&w, "truncated", r->truncated);
+    json_number(&w, "guessed", r->guessed);
     json_key(&w, "complete_share");
     json_double(&w, share(r->complete, r->with_stack));
     struct report top = report_of(s, p);

@@ -408,7 +408,8 @@ static void fill_result(const struct perf_source *s, struct recording *out)
     out->lost = c.lost;
     out->unsampled = c.unsampled;
     out->truncated = c.ends[UNWIND_CUT] + c.ends[UNWIND_TOO_DEEP];
-    out->complete = c.ends[UNWIND_COMPLETE];
+    out->guessed = c.ends[UNWIND_GUESSED];
+    out->complete = c.ends[UNWIND_COMPLETE] + c.ends[UNWIND_GUESSED];
     for (enum unwind_end end = 0; end < UNWIND_END_COUNT; end++)
         out->with_stack += c.ends[end];
     out->processes = c.processes;
