@@ -32,8 +32,9 @@ struct waiting_readings {
 };
 
 struct capture_writer {
-    char *path;
+    char *path; /* NULL: no file */
     int fd;
+    struct capture_onlooker onlooker;
     bool is_regular, has_durable_name;
     struct sink sink;
     struct chunk_writer chunks;
@@ -98,12 +99,17 @@ static bool open_file(struct capture_writer *w, struct err *e)
 bool capture_open(struct capture_writer **out, const char *path, uint64_t now_ns, struct err *e)
 {
     own(capture_writer) struct capture_writer *w = mem_new(sizeof *w);
-    w->path = mem_text(path, strlen(path));
+    w->fd = -1;
     w->flushed_ns = w->synced_ns = now_ns;
     w->first_span = 1;
     w->names = builder_new();
     text_rows_init(&w->facts, CHUNK_FACTS);
     text_rows_init(&w->losses, CHUNK_LOSSES);
+    if (!path) {
+        *out = take(w);
+        return true;
+    }
+    w->path = mem_text(path, strlen(path));
     if (!open_file(w, e))
         return false;
     sink_to_fd(&w->sink, w->fd, w->path);
@@ -151,7 +157,12 @@ void capture_writer_free(struct capture_writer *w)
 struct builder *capture_names(struct capture_writer *w) { return w->names; }
 uint64_t capture_written_bytes(const struct capture_writer *w) { return w->good_bytes; }
 
+void capture_watch(struct capture_writer *w, struct capture_onlooker onlooker) { w->onlooker = onlooker; }
+
 /* Recording. */
+
+/* Whether there is a file to wait for, and it has not failed. */
+static bool is_kept(const struct capture_writer *w) { return w->path && !w->failed.kind; }
 
 static bool flush(struct capture_writer *w);
 
@@ -186,7 +197,9 @@ static void make_room(struct waiting_samples *s, size_t n_measures)
 void capture_sample(struct capture_writer *w, set_id set, uint64_t time_ns, context_id context, stack_id stack,
                     const int64_t *values)
 {
-    if (w->failed.kind)
+    if (w->onlooker.sample)
+        w->onlooker.sample(w->onlooker.self, set, time_ns, context, stack, values);
+    if (!is_kept(w))
         return;
     struct waiting_samples *s = samples_of(w, set);
     size_t n_measures = profile_set(builder_view(w->names), set)->n_measures;
@@ -207,7 +220,7 @@ span_id capture_span(struct capture_writer *w, struct span s)
 {
     if (w->first_span + w->n_spans >= UINT32_MAX - 1)
         err_set(&w->failed, ERR_LIMIT, "%s: more than 4 294 967 294 spans", w->path);
-    if (w->failed.kind)
+    if (!is_kept(w))
         return (span_id){0};
     GROW(w->spans, w->cap_spans, w->n_spans + 1);
     w->spans[w->n_spans] = s;
@@ -256,7 +269,9 @@ static struct waiting_readings *readings_of(struct capture_writer *w, series_id 
 
 void capture_reading(struct capture_writer *w, series_id series, uint64_t time_ns, double value)
 {
-    if (w->failed.kind)
+    if (w->onlooker.reading)
+        w->onlooker.reading(w->onlooker.self, series, time_ns, value);
+    if (!is_kept(w))
         return;
     struct waiting_readings *r = readings_of(w, series);
     GROW(r->rows, r->cap, r->n + 1);
@@ -266,7 +281,7 @@ void capture_reading(struct capture_writer *w, series_id series, uint64_t time_n
 
 void capture_fact(struct capture_writer *w, struct view key, struct view value)
 {
-    if (w->failed.kind)
+    if (!is_kept(w))
         return;
     add_fact(&w->tables, &w->facts, key, value);
     took(w, key.n + value.n);
@@ -274,7 +289,9 @@ void capture_fact(struct capture_writer *w, struct view key, struct view value)
 
 void capture_lost(struct capture_writer *w, set_id set, struct view reason, uint64_t count)
 {
-    if (w->failed.kind || !count)
+    if (w->onlooker.lost)
+        w->onlooker.lost(w->onlooker.self, set, count);
+    if (!is_kept(w) || !count)
         return;
     if (!samples_of(w, set)->defined)
         flush(w); /* a loss refers to its set, so the set goes first */
@@ -284,7 +301,7 @@ void capture_lost(struct capture_writer *w, set_id set, struct view reason, uint
 
 void capture_clock(struct capture_writer *w, uint64_t start_ns, uint64_t end_ns, int64_t wall_offset_ns)
 {
-    if (!w->failed.kind)
+    if (is_kept(w))
         put_clock(&w->tables, start_ns, end_ns, &wall_offset_ns);
 }
 
@@ -376,6 +393,8 @@ static bool flush(struct capture_writer *w)
 {
     const struct profile *p = builder_view(w->names);
     w->waiting_bytes = 0;
+    if (!w->path)
+        return true;
     if (w->failed.kind)
         return false;
     put_names(&w->tables, p);
@@ -415,6 +434,8 @@ static bool sync_file(struct capture_writer *w, uint64_t now_ns)
 bool capture_tick(struct capture_writer *w, uint64_t now_ns, struct err *e)
 {
     bool due = now_ns - w->flushed_ns >= FLUSH_EVERY_NS;
+    if (!w->path)
+        return true;
     if (!due && w->waiting_bytes < FLUSH_BYTES && !w->failed.kind)
         return true;
     w->flushed_ns = now_ns;
@@ -425,7 +446,7 @@ bool capture_tick(struct capture_writer *w, uint64_t now_ns, struct err *e)
 
 bool capture_close(struct capture_writer *w, struct err *e)
 {
-    if (flush(w)) {
+    if (flush(w) && w->path) {
         put_cut_note(&w->tables);
         chunk_put_end(&w->chunks);
         if (arrive(w))

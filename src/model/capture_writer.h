@@ -28,6 +28,9 @@
  * to the last whole flush and stays readable; everything after is dropped, and
  * tick, flush and close say why.
  *
+ * An onlooker sees samples, readings and losses as they come. Without a path there is no
+ * file: names are interned, the onlooker sees everything else, and nobody keeps it.
+ *
  * Owns:     the file, and the names.
  * Threads:  one at a time. Another writer of the same file is refused.
  * Fails:    where there is an `e`; the other functions remember the failure.
@@ -38,11 +41,21 @@
 
 struct capture_writer;
 
-/* Life. The file is for its owner's eyes (mode 0600); one that is there already is replaced. */
+/* Life. The file is for its owner's eyes (mode 0600); one that is there already is replaced. NULL: no file. */
 bool capture_open(struct capture_writer **out, const char *path, uint64_t now_ns, struct err *e) MUST_CHECK;
 bool capture_close(struct capture_writer *w, struct err *e) MUST_CHECK; /* the rest and the footer; then only free */
 void capture_writer_free(struct capture_writer *w); /* NULL is fine; without close the file is unfinished, not lost */
 DEFINE_OWN(capture_writer, struct capture_writer *)
+
+/* Called from within capture_sample() and its like; a member that is NULL is not interested. */
+struct capture_onlooker {
+    void *self;
+    void (*sample)(void *self, set_id set, uint64_t time_ns, context_id context, stack_id stack, const int64_t *values);
+    void (*reading)(void *self, series_id series, uint64_t time_ns, double value);
+    void (*lost)(void *self, set_id set, uint64_t count);
+};
+
+void capture_watch(struct capture_writer *w, struct capture_onlooker onlooker); /* one; a second replaces the first */
 
 /* Names, threads, sets and series are made here. Samples do not go into this builder. */
 struct builder *capture_names(struct capture_writer *w);

@@ -313,6 +313,63 @@ static void check_unknown_chunks(void)
     CHECK(p && has_note(p, "1 chunks of a kind this version does not know"));
 }
 
+struct seen {
+    int64_t samples, readings, lost, value;
+};
+
+static void see_sample(void *self, set_id set, uint64_t time_ns, context_id context, stack_id stack, const int64_t *values)
+{
+    struct seen *s = self;
+    (void)context;
+    CHECK(set.i == 0 && time_ns == 7 && stack.i == 1);
+    s->samples++;
+    s->value += *values;
+}
+
+static void see_reading(void *self, series_id series, uint64_t time_ns, double value)
+{
+    struct seen *s = self;
+    CHECK(series.i == 0 && time_ns == 8 && value == 0.5);
+    s->readings++;
+}
+
+static void see_lost(void *self, set_id set, uint64_t count)
+{
+    struct seen *s = self;
+    CHECK(set.i == 0);
+    s->lost += (int64_t)count;
+}
+
+/* The same with a file and without one; nothing of it is kept in memory without. */
+static void check_onlooker(const char *file)
+{
+    own(capture_writer) struct capture_writer *w = NULL;
+    struct seen seen = {0};
+    struct err e = {0};
+    if (!capture_open(&w, file, 0, &e)) {
+        CHECK_STR(e.text, "");
+        return;
+    }
+    capture_watch(w, (struct capture_onlooker){.self = &seen, .sample = see_sample, .reading = see_reading, .lost = see_lost});
+    struct builder *names = capture_names(w);
+    set_id set = builder_set(names, VIEW("cpu"), &(struct measure_spec){VIEW("cpu"), UNIT_NS}, 1);
+    stack_id stack = builder_push(names, STACK_ROOT, builder_frame_named(names, VIEW("main")));
+    series_id series = builder_series(names, VIEW("use"), UNIT_OTHER, VIEW("%"), LABELS_NONE);
+    for (int64_t i = 1; i <= 1000; i++)
+        capture_sample(w, set, 7, CONTEXT_NONE, stack, &i);
+    capture_reading(w, series, 8, 0.5);
+    capture_lost(w, set, VIEW("full"), 3);
+    capture_fact(w, VIEW("k"), VIEW("v"));
+    capture_clock(w, 1, 2, 3);
+    capture_span_length(w, capture_span(w, (struct span){.start_ns = 1}), 2);
+    CHECK(capture_tick(w, UINT64_C(5000000000), &e) && capture_flush(w, &e) && capture_close(w, &e));
+    CHECK_EQ(seen.samples, 1000);
+    CHECK_EQ(seen.value, 500500);
+    CHECK_EQ(seen.readings, 1);
+    CHECK_EQ(seen.lost, 3);
+    CHECK_EQ(capture_written_bytes(w) > 0, file != NULL);
+}
+
 int main(void)
 {
     snprintf(path, sizeof path, "test_capture_%ld.inferom", (long)getpid());
@@ -329,6 +386,8 @@ int main(void)
     check_disk_full();
     check_versions();
     check_unknown_chunks();
+    check_onlooker(path);
+    check_onlooker(NULL);
     unlink(path);
     return CHECK_DONE();
 }
