@@ -20,7 +20,7 @@ struct running {
 
 struct recorder {
     struct plan plan;
-    char *path;
+    char *path; /* NULL: nothing is written */
     struct capture_writer *capture;
     struct running sources[SOURCES_MOST];
     size_t n_sources;
@@ -94,13 +94,29 @@ static void add_refusal(struct err *all, const struct err *why)
         memcpy(all->hint, why->hint, sizeof all->hint);
 }
 
+/* The user may insist on one of the engines. */
+static bool is_wanted(const struct recorder *r, const struct source *s)
+{
+    return !r->plan.engine || strcmp(s->role, "cpu") || !strcmp(s->name, r->plan.engine);
+}
+
+static bool no_such_engine(const char *name, struct err *e)
+{
+    char known[sizeof e->hint] = "";
+    for (const struct source *const *s = sources; *s; s++)
+        if (!strcmp((*s)->role, "cpu"))
+            snprintf(known + strlen(known), sizeof known - strlen(known), " %s", (*s)->name);
+    err_set(e, ERR_NOT_FOUND, "no engine is called '%s'", name);
+    return err_hint(e, "there are:%s", known);
+}
+
 /* The first of each role that can. Nobody who samples the CPU: then there is nothing to record. */
 static bool choose_sources(struct recorder *r, struct err *e)
 {
     struct err refusals = {0};
     for (const struct source *const *s = sources; *s; s++) {
         struct err why = {0};
-        if (has_role(r, (*s)->role))
+        if (has_role(r, (*s)->role) || !is_wanted(r, *s))
             continue;
         if (!(*s)->probe(r->plan.host, &r->plan, &why)) {
             log_info("%s: %s", (*s)->name, why.text);
@@ -116,6 +132,8 @@ static bool choose_sources(struct recorder *r, struct err *e)
     }
     if (has_role(r, "cpu"))
         return true;
+    if (!refusals.kind)
+        return no_such_engine(r->plan.engine, e);
     *e = refusals;
     return err_in(e, "CPU sampling is not possible here");
 }
@@ -175,7 +193,7 @@ static bool launch_target(struct recorder *r, struct err *e)
             return err_in(e, "%s", s->is->name);
     }
     struct target *t = &r->targets[r->n_targets];
-    if (!target_launch(t, r->plan.command, &env, e))
+    if (!target_launch(t, r->plan.command, &env, r->plan.is_quiet, e))
         return false;
     r->n_targets++;
     return true;
@@ -219,7 +237,7 @@ static bool prepare(struct recorder *r, struct err *e)
 bool recorder_open(struct recorder **out, const struct plan *p, const char *path, struct err *e)
 {
     struct recorder *r = mem_new(sizeof *r);
-    *r = (struct recorder){.plan = *p, .path = mem_text(path, strlen(path)), .poll_fd = -1};
+    *r = (struct recorder){.plan = *p, .path = path ? mem_text(path, strlen(path)) : NULL, .poll_fd = -1};
     r->result.cpu_ns = -1;
     if (!capture_open(&r->capture, path, clock_monotonic_ns(), e)) {
         recorder_free(r);
@@ -236,7 +254,8 @@ bool recorder_open(struct recorder **out, const struct plan *p, const char *path
         return true;
     }
     recorder_free(r);
-    unlink(path); /* nothing was measured: no file stands in for it */
+    if (path)
+        unlink(path); /* nothing was measured: no file stands in for it */
     return false;
 }
 
@@ -280,7 +299,7 @@ static bool turn(struct recorder *r, const struct recorder_until *until, uint64_
     if (!drain(r, e))
         return false;
 
-    if (*until->stop)
+    if (*until->stop || (until->turned && !until->turned(until->self)))
         r->result.end = RECORDER_STOPPED;
     else if (clock_monotonic_ns() >= end_ns)
         r->result.end = RECORDER_DURATION;

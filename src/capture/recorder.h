@@ -26,6 +26,7 @@
 
 struct recorder;
 
+/* Without a path nothing is written: capture_watch() says who sees the samples. */
 bool recorder_open(struct recorder **out, const struct plan *p, const char *path, struct err *e) MUST_CHECK;
 void recorder_free(struct recorder *r); /* NULL is fine */
 DEFINE_OWN(recorder, struct recorder *)
@@ -34,6 +35,8 @@ DEFINE_OWN(recorder, struct recorder *)
 struct recorder_until {
     uint64_t duration_ns;              /* from the first measurement; 0: no limit */
     const volatile sig_atomic_t *stop; /* becomes non-zero when the user has had enough */
+    bool (*turned)(void *self);        /* after every drain, several times a second; false: enough; NULL: nobody asks */
+    void *self;
 };
 
 enum recorder_end { RECORDER_TARGET_ENDED, RECORDER_DURATION, RECORDER_STOPPED, RECORDER_FAILED, RECORDER_END_COUNT };

@@ -33,9 +33,11 @@ enum kernel_choice { KERNEL_IF_ALLOWED, KERNEL_YES, KERNEL_NO, KERNEL_CHOICE_COU
 struct plan {
     const struct host *host;
     char *const *command; /* to launch; NULL: none */
+    bool is_quiet;        /* the command has no input, and what it prints is thrown away */
     const int32_t *pids;  /* to attach to */
     size_t n_pids;
     bool want_children;
+    const char *engine; /* the source to sample the CPU with; NULL: the first that can */
     uint64_t rate_hz, delay_ns;
     int event; /* enum perf_event_choice */
     size_t most_depth;

@@ -6,16 +6,26 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 static int pidfd_of(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); } /* close-on-exec by itself */
 
+static void hush(void)
+{
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = STDIN_FILENO; nowhere >= 0 && fd <= STDERR_FILENO; fd++)
+        dup2(nowhere, fd);
+}
+
 /* In the child. We ignore SIGPIPE; who starts a program expects it to find the signals as they were before us. */
-static _Noreturn void become(char *const *command, char *const *env, int gate_fd, int said_fd)
+static _Noreturn void become(char *const *command, char *const *env, bool is_quiet, int gate_fd, int said_fd)
 {
     char go;
     ssize_t n;
     signal(SIGPIPE, SIG_DFL);
+    if (is_quiet)
+        hush();
     while ((n = read(gate_fd, &go, 1)) < 0 && errno == EINTR)
         ;
     if (n == 1) {
@@ -32,7 +42,7 @@ static bool make_pipe(int fds[2], struct err *e)
     return pipe2(fds, O_CLOEXEC) == 0 || err_os(e, "making a pipe");
 }
 
-bool target_launch(struct target *t, char *const *command, const struct environment *env, struct err *e)
+bool target_launch(struct target *t, char *const *command, const struct environment *env, bool is_quiet, struct err *e)
 {
     *t = (struct target){.gate_fd = -1, .said_fd = -1, .ended_fd = -1, .is_ours = true};
     int gate[2] = {-1, -1}, said[2] = {-1, -1};
@@ -48,7 +58,7 @@ bool target_launch(struct target *t, char *const *command, const struct environm
     t->pid = fork();
     if (t->pid == 0) {
         close(gate[1]); /* else it would hold its own gate open when we die */
-        become(command, env->rows, gate[0], said[1]);
+        become(command, env->rows, is_quiet, gate[0], said[1]);
     }
     int why = errno;
     close(gate[0]);
@@ -120,14 +130,21 @@ static bool is_gone(pid_t pid)
     return !state || state[1] == '\0' || state[2] == 'Z' || state[2] == 'X';
 }
 
+static uint64_t ns_of(struct timeval t) { return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000; }
+
+static bool child_has_ended(struct target *t)
+{
+    struct rusage used;
+    if (wait4(t->pid, &t->wait_status, WNOHANG, &used) != t->pid)
+        return false;
+    t->cpu_ns = ns_of(used.ru_utime) + ns_of(used.ru_stime);
+    return true;
+}
+
 bool target_has_ended(struct target *t)
 {
-    if (t->has_ended)
-        return true;
-    if (t->is_ours)
-        t->has_ended = waitpid(t->pid, &t->wait_status, WNOHANG) == t->pid;
-    else
-        t->has_ended = is_gone(t->pid);
+    if (!t->has_ended)
+        t->has_ended = t->is_ours ? child_has_ended(t) : is_gone(t->pid);
     return t->has_ended;
 }
 

@@ -29,9 +29,12 @@ struct target {
     bool is_ours;         /* launched */
     bool has_ended;
     int wait_status;      /* of ours, when it has ended */
+    uint64_t cpu_ns;      /* that ours and its children took, when it has ended */
 };
 
-bool target_launch(struct target *t, char *const *command, const struct environment *env, struct err *e) MUST_CHECK;
+/* is_quiet: it has no input, and what it prints is thrown away. */
+bool target_launch(struct target *t, char *const *command, const struct environment *env, bool is_quiet,
+                   struct err *e) MUST_CHECK;
 bool target_go(struct target *t, const char *name, struct err *e) MUST_CHECK; /* false: it could not be executed; no child is left */
 bool target_find(struct target *t, int32_t pid, struct err *e) MUST_CHECK;
 void target_done(struct target *t); /* a child that still waits at the gate is ended; one that runs is left alone */

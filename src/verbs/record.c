@@ -13,9 +13,9 @@
 struct record_settings {
     uint64_t duration_ns, delay_ns, rate, max_depth;
     struct option_list pid;
-    bool no_children, include_kernel, no_kernel, json;
+    bool no_children, include_kernel, no_kernel, quiet_command, json;
     int event;
-    const char *output;
+    const char *output, *engine;
 };
 
 #define S struct record_settings
@@ -25,11 +25,13 @@ static const struct option record_options[] = {
     DURATION('d', "duration", S, duration_ns, "stop recording after this long; the program goes on", 0, 0),
     DURATION(0, "delay", S, delay_ns, "begin to record this long after the start", 0, 0),
     NUMBER('r', "rate", S, rate, "HZ", "samples per second of CPU time, for each thread", 1, 20000),
+    TEXT(0, "engine", S, engine, "NAME", "sample with this engine; else with the first that can ('inferom overhead' compares them)"),
     CHOICE('e', "event", S, event, "EVENT", perf_event_names, "what to count between two samples"),
     NUMBER(0, "max-depth", S, max_depth, "N", "frames of a stack to keep, from the running function up", 1, 1024),
     FLAG(0, "no-children", S, no_children, "leave out the processes that the program starts"),
     FLAG(0, "include-kernel", S, include_kernel, "insist on samples in the kernel; else they are there when allowed"),
     FLAG(0, "no-kernel", S, no_kernel, "leave out samples in the kernel"),
+    FLAG(0, "quiet-command", S, quiet_command, "the command reads nothing, and what it prints is thrown away"),
     FLAG(0, "json", S, json, "print the summary as JSON, on standard output"),
     OPTIONS_END
 };
@@ -78,9 +80,11 @@ static struct plan plan_of(const struct call *c, const struct record_settings *s
     return (struct plan){
         .host = h,
         .command = c->n_args ? c->args : NULL,
+        .is_quiet = s->quiet_command,
         .pids = pids,
         .n_pids = s->pid.n,
         .want_children = !s->no_children,
+        .engine = *s->engine ? s->engine : NULL,
         .rate_hz = s->rate,
         .delay_ns = s->delay_ns,
         .event = s->event,
@@ -112,6 +116,7 @@ static bool print_summary(const struct call *c, const char *path, struct recorde
         .rate_hz = s->rate,
         .result = recorder_result(r),
         .is_target_running = t && !t->has_ended,
+        .command_cpu_ns = t && t->has_ended ? (double)t->cpu_ns : UNKNOWN,
         .style = {.width = c->look.width, .colour = c->look.colour},
     };
     if (s->json)
@@ -172,7 +177,7 @@ const struct verb verb_record = {
              "No special rights are needed for programs of the same user; 'inferom doctor' says what this machine allows.",
     .example = "inferom record --output sort.inferom -- sort --numeric-sort run.folded",
     .options = record_options,
-    .defaults = &(const struct record_settings){.rate = 1000, .max_depth = 128, .output = ""},
+    .defaults = &(const struct record_settings){.rate = 1000, .max_depth = 128, .output = "", .engine = ""},
     .settings_size = sizeof(struct record_settings),
     .takes_command = true,
     .watches_stop = true,

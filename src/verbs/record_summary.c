@@ -12,6 +12,18 @@ static uint64_t file_bytes(const char *path)
     return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
+/* The most memory this process ever had. Not from getrusage(): that counts from before the exec. */
+static double peak_bytes(void)
+{
+    char line[256];
+    unsigned long long kib;
+    own(fclose) FILE *f = fopen("/proc/self/status", "re");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "VmHWM: %llu kB", &kib) == 1)
+            return (double)kib * 1024;
+    return UNKNOWN;
+}
+
 static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : UNKNOWN; }
 
 static void print_counts(const struct record_summary *s, struct sink *out)
@@ -104,6 +116,10 @@ bool record_summary_json(const struct record_summary *s, struct sink *out, struc
         json_int(&w, r->cpu_ns);
     else
         json_null(&w);
+    json_key(&w, "command_cpu_ns");
+    json_double(&w, s->command_cpu_ns);
+    json_key(&w, "recorder_peak_bytes");
+    json_double(&w, peak_bytes());
     json_number(&w, "samples", r->samples);
     json_number(&w, "lost", r->lost);
     json_number(&w, "unsampled", r->unsampled);

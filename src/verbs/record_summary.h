@@ -14,6 +14,7 @@ struct record_summary {
     uint64_t rate_hz;
     const struct recording *result;
     bool is_target_running;
+    double command_cpu_ns; /* that the launched program took in all, when it has ended; else UNKNOWN */
     struct table_style style;
 };
 
