@@ -26,7 +26,6 @@ static KEPT void work(uint64_t units)
     }
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): depth is what it is for */
 static KEPT void descend(unsigned depth, uint64_t units)
 {
     if (depth)

@@ -97,7 +97,7 @@ static void add_refusal(struct err *all, const struct err *why)
 /* The user may insist on one of the engines. */
 static bool is_wanted(const struct recorder *r, const struct source *s)
 {
-    return !r->plan.engine || strcmp(s->role, "cpu") || !strcmp(s->name, r->plan.engine);
+    return !r->plan.engine || strcmp(s->role, "cpu") != 0 || !strcmp(s->name, r->plan.engine);
 }
 
 static bool no_such_engine(const char *name, struct err *e)

@@ -100,7 +100,7 @@ static bool add_ways(struct overhead *o, struct err *e)
     struct err refusal = {0};
     add_way(o, NULL, 0);
     for (const struct source *const *s = sources; *s; s++) {
-        if (strcmp((*s)->role, "cpu") || !(*s)->probe(&here, &plan, &refusal))
+        if (strcmp((*s)->role, "cpu") != 0 || !(*s)->probe(&here, &plan, &refusal))
             continue;
         if (!add_engine(o, (*s)->name, e))
             return false;

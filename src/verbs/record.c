@@ -4,6 +4,7 @@
 #include "capture/host/machine.h"
 #include "capture/recorder.h"
 #include "program_version.h" /* PROGRAM_VERSION, made by the build */
+#include "verbs/pid_list.h"
 #include "verbs/record_summary.h"
 #include "verbs/verb.h"
 
@@ -49,17 +50,6 @@ static const char *output_path(const struct record_settings *s, char room[PATH_R
     if (!localtime_r(&now, &tm) || !strftime(room, PATH_ROOM, "inferom-%Y%m%d-%H%M%S.inferom", &tm))
         snprintf(room, PATH_ROOM, "inferom-%lld.inferom", (long long)now);
     return room;
-}
-
-static bool read_pids(const struct option_list *texts, int32_t out[OPTION_LIST_MOST], struct err *e)
-{
-    for (size_t i = 0; i < texts->n; i++) {
-        uint64_t pid;
-        if (!text_to_uint(view_of(texts->at[i]), &pid) || pid < 1 || pid > INT32_MAX)
-            return err_set(e, ERR_USAGE, "--pid: '%s' is not the number of a process", texts->at[i]);
-        out[i] = (int32_t)pid;
-    }
-    return true;
 }
 
 static bool check_request(const struct call *c, const struct record_settings *s, struct err *e)
@@ -145,7 +135,7 @@ static bool record(const struct call *c, struct err *e)
     int32_t pids[OPTION_LIST_MOST];
     char room[PATH_ROOM];
     struct host here = host_here();
-    if (!check_request(c, s, e) || !read_pids(&s->pid, pids, e))
+    if (!check_request(c, s, e) || !pid_list_read(&s->pid, pids, e))
         return false;
 
     const char *path = output_path(s, room);
