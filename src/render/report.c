@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "render/names.h"
 #include "render/tree_text.h"
+#include "render/waits_text.h"
 
 #include <time.h>
 
@@ -207,7 +208,8 @@ static void print_tree(const struct report *r, bool inverted, struct sink *out)
 
 /* Threads. */
 
-static void print_thread_title(const struct report *r, const struct thread_share *s, struct sink *out)
+static void print_thread_title(const struct report *r, const struct thread_share *s, const struct wait_times *times,
+                               struct sink *out)
 {
     const struct thread *t = profile_thread(r->p, s->thread);
     const struct process *proc = profile_process(r->p, t->process);
@@ -220,14 +222,20 @@ static void print_thread_title(const struct report *r, const struct thread_share
         sink_printf(out, ", tid %d", t->tid);
     if (proc->pid)
         sink_printf(out, ", pid %d", proc->pid);
-    sink_printf(out, ": %s, %.1f %%\n", value, 100 * share(s->total, measure_of(r)->total));
+    sink_printf(out, ": %s, %.1f %%", value, 100 * share(s->total, measure_of(r)->total));
+    const struct wait_thread *both = wait_times_thread(times, s->thread);
+    if (both)
+        waits_print_life(both, out);
+    sink_char(out, '\n');
 }
 
 static void print_threads(const struct report *r, struct sink *out)
 {
     own(by_thread) struct by_thread threads = by_thread_of(r->p, r->set, r->measure);
+    own(wait_times) struct wait_times times;
+    wait_times_of(r->p, &times); /* without waits no thread has any */
     for (size_t i = 0; i < threads.n; i++) {
-        print_thread_title(r, &threads.rows[i], out);
+        print_thread_title(r, &threads.rows[i], &times, out);
         print_top(r, threads.rows[i].samples, threads.rows[i].n, threads.rows[i].total, out);
     }
 }
@@ -262,6 +270,10 @@ void report_print(const struct report *r, struct sink *out)
     }
     if (r->threads)
         print_threads(r, out);
+    if (r->waits) {
+        print_title(r, "On and off the CPU", out);
+        waits_print(r->p, &r->style, out);
+    }
 }
 
 void report_top(const struct report *r, struct sink *out) { print_top(r, NULL, 0, measure_of(r)->total, out); }
@@ -389,5 +401,7 @@ void report_json(const struct report *r, struct sink *out)
         json_tree(&w, r, "inverted", true);
     if (r->threads)
         json_threads(&w, r);
+    if (r->waits)
+        waits_json(r->p, &w);
     json_close(&w, '}');
 }

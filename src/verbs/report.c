@@ -5,7 +5,7 @@
 #include "verbs/verb.h"
 
 struct report_settings {
-    bool json, tree, inverted, threads;
+    bool json, tree, inverted, threads, waits;
     int sort;
     uint64_t top, depth, width;
     const char *min_total, *set, *measure;
@@ -21,6 +21,7 @@ static const struct option report_options[] = {
     FLAG('T', "tree", S, tree, "show the call tree, from the root down"),
     FLAG('I', "inverted", S, inverted, "show the inverted tree, from the functions up to their callers"),
     FLAG(0, "threads", S, threads, "show the top functions of each thread"),
+    FLAG(0, "waits", S, waits, "show what threads waited for, where --off-cpu was recorded"),
     CHOICE('s', "sort", S, sort, "BY", orders, "order of the functions"),
     NUMBER('n', "top", S, top, "N", "how many functions to list; 0 lists all", 0, 1000000000),
     TEXT('m', "min-total", S, min_total, "VALUE", "leave out what has less in total: 1s, 64K or a count, as the measure is"),
@@ -35,7 +36,7 @@ static const struct option report_options[] = {
     LIST(0, "request", S, request, "ID", "only this request"),
     DURATION(0, "from", S, from_ns, "leave out what came before this, from the start", 0, 0),
     DURATION(0, "to", S, to_ns, "leave out what came after this, from the start", 0, 0),
-    TEXT(0, "set", S, set, "NAME", "which samples, when there are several kinds: cpu, heap, ..."),
+    TEXT(0, "set", S, set, "NAME", "which samples, when there are several kinds: cpu, off-cpu, heap, ..."),
     TEXT(0, "measure", S, measure, "NAME", "which value, when samples carry several"),
     NUMBER(0, "width", S, width, "COLUMNS", "as wide as this, instead of as the terminal", 20, 10000),
     FLAG(0, "json", S, json, "print JSON"),
@@ -159,11 +160,12 @@ static bool report(const struct call *c, struct err *e)
         return false;
     struct report r = {
         .source = c->args[0], .p = p, .order = (enum top_order)s->sort, .most_rows = s->top, .most_depth = s->depth,
-        .tree = s->tree, .inverted = s->inverted, .threads = s->threads,
-        .top = !s->tree && !s->inverted && !s->threads,
+        .tree = s->tree, .inverted = s->inverted, .threads = s->threads, .waits = s->waits,
+        .top = !s->tree && !s->inverted && !s->threads && !s->waits,
         .style = {.width = s->width ? (unsigned)s->width : c->look.width, .colour = c->look.colour},
     };
-    if (!choose_set(p, s->set, filtered, &r.set, e) || !choose_measure(p, r.set, s->measure, &r.measure, e) ||
+    const char *set = s->waits && !s->set ? "off-cpu" : s->set;
+    if (!choose_set(p, set, filtered, &r.set, e) || !choose_measure(p, r.set, s->measure, &r.measure, e) ||
         !threshold(s->min_total, &r.set->measures[r.measure], &r.min_total, e))
         return e && e->kind == ERR_USAGE ? false : err_in(e, "%s", c->args[0]);
     if (s->json)
