@@ -19,6 +19,7 @@
  */
 #pragma once
 #include "base/own.h"
+#include "capture/cpu/waits.h"
 #include "capture/source.h"
 #include "capture/target.h"
 #include "model/capture_writer.h"
@@ -63,6 +64,8 @@ struct recording {
     uint64_t samples, lost, unsampled;
     uint64_t with_stack, complete, guessed, truncated; /* user stacks; those that reach a thread's start; of these, with guesses */
     size_t processes, threads;
+    bool has_waits, has_wait_stacks; /* time off the CPU was recorded; with the stack of every wait */
+    struct waits_count waits;
 };
 
 struct recording *recorder_result(struct recorder *r);

@@ -38,6 +38,7 @@ struct plan {
     size_t n_pids;
     bool want_children;
     const char *engine; /* the source to sample the CPU with; NULL: the first that can */
+    bool want_waits; /* time off the CPU as well */
     uint64_t rate_hz, delay_ns;
     int event; /* enum perf_event_choice */
     size_t most_depth;

@@ -14,7 +14,7 @@
 struct record_settings {
     uint64_t duration_ns, delay_ns, rate, max_depth;
     struct option_list pid;
-    bool no_children, include_kernel, no_kernel, quiet_command, json;
+    bool no_children, include_kernel, no_kernel, off_cpu, quiet_command, json;
     int event;
     const char *output, *engine;
 };
@@ -29,6 +29,7 @@ static const struct option record_options[] = {
     TEXT(0, "engine", S, engine, "NAME", "sample with this engine; else with the first that can ('inferom overhead' compares them)"),
     CHOICE('e', "event", S, event, "EVENT", perf_event_names, "what to count between two samples"),
     NUMBER(0, "max-depth", S, max_depth, "N", "frames of a stack to keep, from the running function up", 1, 1024),
+    FLAG(0, "off-cpu", S, off_cpu, "record waiting too: how long, where, and what for"),
     FLAG(0, "no-children", S, no_children, "leave out the processes that the program starts"),
     FLAG(0, "include-kernel", S, include_kernel, "insist on samples in the kernel; else they are there when allowed"),
     FLAG(0, "no-kernel", S, no_kernel, "leave out samples in the kernel"),
@@ -75,6 +76,7 @@ static struct plan plan_of(const struct call *c, const struct record_settings *s
         .n_pids = s->pid.n,
         .want_children = !s->no_children,
         .engine = *s->engine ? s->engine : NULL,
+        .want_waits = s->off_cpu,
         .rate_hz = s->rate,
         .delay_ns = s->delay_ns,
         .event = s->event,

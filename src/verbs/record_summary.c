@@ -26,6 +26,26 @@ static double peak_bytes(void)
 
 static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : UNKNOWN; }
 
+static void print_waits(const struct recording *r, struct sink *out)
+{
+    const struct waits_count *w = &r->waits;
+    char off[32], count[32], text[32];
+    text_ns(off, (double)w->sum.waiting_ns);
+    text_count(count, (int64_t)w->waits);
+    sink_printf(out, "off CPU: %s in %s waits, %s", off, count,
+                r->has_wait_stacks ? "with stacks taken at each switch"
+                                   : "looked at every 20 ms (root, or CAP_PERFMON, would give the stack of each)");
+    if (w->stackless_ns) {
+        text_ns(text, (double)w->stackless_ns);
+        sink_printf(out, "; %s without a stack of its own", text);
+    }
+    if (w->sum.unknown_ns) {
+        text_ns(text, (double)w->sum.unknown_ns);
+        sink_printf(out, "; %s neither on nor off for sure, records were lost", text);
+    }
+    sink_char(out, '\n');
+}
+
 static void print_counts(const struct record_summary *s, struct sink *out)
 {
     const struct recording *r = s->result;
@@ -48,7 +68,10 @@ static void print_counts(const struct record_summary *s, struct sink *out)
                     100 * share(r->complete, r->with_stack), (unsigned long long)r->truncated);
     if (r->guessed)
         sink_printf(out, ", %llu with guessed frames", (unsigned long long)r->guessed);
-    sink_puts(out, "\n\n");
+    sink_puts(out, "\n");
+    if (r->has_waits)
+        print_waits(r, out);
+    sink_puts(out, "\n");
 }
 
 /* The set that holds the samples of the CPU; NULL when there is none. */
@@ -125,6 +148,14 @@ bool record_summary_json(const struct record_summary *s, struct sink *out, struc
     json_number(&w, "unsampled", r->unsampled);
     json_number(&w, "truncated", r->truncated);
     json_number(&w, "guessed", r->guessed);
+    if (r->has_waits) {
+        json_number(&w, "off_cpu_ns", r->waits.sum.waiting_ns);
+        json_number(&w, "waits", r->waits.waits);
+        json_number(&w, "waits_unknown_ns", r->waits.sum.unknown_ns);
+        json_number(&w, "waits_stackless_ns", r->waits.stackless_ns);
+        json_key(&w, "wait_stacks");
+        json_text(&w, r->has_wait_stacks ? VIEW("switch") : VIEW("look"));
+    }
     json_key(&w, "complete_share");
     json_double(&w, share(r->complete, r->with_stack));
     struct report top = report_of(s, p);

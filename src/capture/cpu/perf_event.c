@@ -1,13 +1,11 @@
-/*
- * The engine that lets the kernel sample. Records of all CPUs are brought into one
- * order of time before anybody looks at them: a thread that wanders from one CPU to
- * another leaves its fork in one ring and its first sample in the next.
- */
+/* The engine that lets the kernel sample. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "capture/cpu/perf_events.h"
+#include "capture/cpu/perf_order.h"
 #include "capture/cpu/processes.h"
+#include "capture/cpu/waits.h"
 #include "capture/recorder.h"
 
 #include <dirent.h>
@@ -28,7 +26,8 @@ struct perf_source {
     struct recorder *into;
     struct perf_events events;
     struct processes *ps;
-    uint64_t *next_ns; /* per CPU: when its next record was; UINT64_MAX: none */
+    struct waits *waits; /* NULL: not wanted */
+    struct perf_order order;
     int32_t *watched;  /* threads that have events, their own or inherited; filled while attaching */
     size_t n_watched, watched_cap;
     bool is_attaching, is_launched;
@@ -56,8 +55,9 @@ static void free_source(void *self)
 {
     struct perf_source *s = self;
     perf_events_close(&s->events);
+    waits_free(s->waits);
     processes_free(s->ps);
-    free(s->next_ns);
+    perf_order_done(&s->order);
     free(s->watched);
     free(s);
 }
@@ -84,20 +84,25 @@ static bool start(void **out_self, const struct plan *p, struct recorder *into, 
         .rate_hz = p->rate_hz,
         .want_kernel = p->kernel != KERNEL_NO,
         .want_children = p->want_children,
+        .want_waits = p->want_waits,
     };
     if (!perf_events_open(&s->events, &w, e)) {
         free_source(s);
         return false;
     }
-    s->next_ns = mem_new(s->events.n_cpus * sizeof *s->next_ns);
+    perf_order_init(&s->order, s->events.cpus, s->events.n_cpus);
     s->ps = processes_new(&(struct processes_plan){
         .into = recorder_capture(into),
         .set = make_set(into, &s->events),
         .period = (int64_t)s->events.period_ns,
         .most_depth = p->most_depth,
         .proc = "/proc",
-        .kallsyms = w.want_kernel ? "/proc/kallsyms" : NULL,
+        .kallsyms = w.want_kernel || w.want_waits ? "/proc/kallsyms" : NULL,
     });
+    if (p->want_waits)
+        s->waits = waits_new(&(struct waits_plan){
+            .into = recorder_capture(into), .ps = s->ps, .proc = "/proc", .want_kernel_frames = w.want_kernel,
+        });
     *out_self = s;
     return true;
 }
@@ -159,13 +164,19 @@ static void judge_slice(struct perf_source *s, size_t bytes, enum unwind_end end
     s->looked = s->cut = 0;
 }
 
-static void take_sample(struct perf_source *s, const struct perf_record *r)
+static struct raw_sample raw_of(const struct perf_record *r)
 {
-    struct raw_sample raw = {
-        .pid = r->pid, .tid = r->tid, .time_ns = r->time_ns, .weight = weight_of(s, r),
+    return (struct raw_sample){
+        .pid = r->pid, .tid = r->tid, .time_ns = r->time_ns,
         .has_user = r->sample.has_user, .registers = r->sample.registers, .stack = r->sample.stack,
         .kernel = r->sample.kernel, .n_kernel = r->sample.n_kernel,
     };
+}
+
+static void take_sample(struct perf_source *s, const struct perf_record *r)
+{
+    struct raw_sample raw = raw_of(r);
+    raw.weight = weight_of(s, r);
     enum unwind_end end = processes_sample(s->ps, &raw);
     judge_slice(s, raw.stack.n, end);
 }
@@ -195,13 +206,23 @@ static void take_fork(struct perf_source *s, const struct perf_record *r)
     processes_fork(s->ps, r->task.parent_pid, r->task.pid, r->task.tid, r->time_ns);
     if (is_process)
         recorder_add_process(s->into, r->task.pid);
+    if (s->waits)
+        waits_born(s->waits, r->task.pid, r->task.tid, r->time_ns);
 }
 
 static void take_exit(struct perf_source *s, const struct perf_record *r)
 {
+    if (s->waits)
+        waits_exit(s->waits, r->task.tid, r->time_ns);
     processes_exit(s->ps, r->task.pid, r->task.tid);
     if (r->task.pid == r->task.tid)
         recorder_remove_process(s->into, r->task.pid);
+}
+
+/* With its own program, at that very moment; else begin() says when. */
+static bool begins_itself(const struct perf_source *s)
+{
+    return s->is_launched && s->plan.n_pids == 0 && s->plan.delay_ns == 0;
 }
 
 /* A kernel that cannot keep children out hands them in all the same. */
@@ -216,6 +237,49 @@ static bool is_ours(const struct perf_source *s, int32_t pid)
     return launched && launched->pid == pid;
 }
 
+/* A launched program is measured from its first instruction on, and that is here. */
+static void take_name(struct perf_source *s, const struct perf_record *r)
+{
+    if (!r->comm.is_exec) {
+        processes_name(s->ps, r->pid, r->tid, r->comm.name, r->time_ns);
+        return;
+    }
+    processes_exec(s->ps, r->pid, r->comm.name, r->time_ns);
+    if (s->waits && begins_itself(s) && !waits_have_begun(s->waits))
+        waits_begin(s->waits, r->time_ns);
+}
+
+static void take_switch(struct perf_source *s, const struct perf_record *r)
+{
+    if (r->switched.is_out)
+        waits_out(s->waits, r->pid, r->tid, r->time_ns, r->switched.is_preempted);
+    else
+        waits_in(s->waits, r->pid, r->tid, r->time_ns);
+}
+
+static void take_loss(struct perf_source *s, uint64_t count)
+{
+    processes_lost(s->ps, VIEW("the kernel's ring was full"), count);
+    if (s->waits)
+        waits_lost_switches(s->waits);
+}
+
+/* Of the ring that holds nothing but stacks. */
+static void take_wait_stack(struct perf_source *s, struct view bytes)
+{
+    static const struct perf_layout layout = {.has_callchain = true};
+    struct perf_record r;
+    if (!perf_record_parse(&r, &layout, bytes)) {
+        s->unreadable++;
+        return;
+    }
+    struct raw_sample raw = raw_of(&r);
+    if (r.type == PERF_RECORD_LOST)
+        waits_lost_stacks(s->waits, r.lost);
+    else if (r.type == PERF_RECORD_SAMPLE && is_ours(s, r.pid))
+        waits_stack(s->waits, &raw);
+}
+
 static void take_record(struct perf_source *s, struct view bytes)
 {
     struct perf_record r;
@@ -224,7 +288,7 @@ static void take_record(struct perf_source *s, struct view bytes)
         return;
     }
     switch (r.type) {
-    case PERF_RECORD_LOST: processes_lost(s->ps, VIEW("the kernel's ring was full"), r.lost); return;
+    case PERF_RECORD_LOST: take_loss(s, r.lost); return;
     case PERF_RECORD_THROTTLE: s->throttled++; return;
     case PERF_RECORD_FORK: take_fork(s, &r); return;
     case PERF_RECORD_EXIT: take_exit(s, &r); return;
@@ -235,59 +299,29 @@ static void take_record(struct perf_source *s, struct view bytes)
     switch (r.type) {
     case PERF_RECORD_SAMPLE: take_sample(s, &r); break;
     case PERF_RECORD_MMAP2: take_map(s, &r); break;
-    case PERF_RECORD_COMM:
-        if (r.comm.is_exec)
-            processes_exec(s->ps, r.pid, r.comm.name, r.time_ns);
-        else
-            processes_name(s->ps, r.pid, r.tid, r.comm.name, r.time_ns);
-        break;
+    case PERF_RECORD_COMM: take_name(s, &r); break;
+    case PERF_RECORD_SWITCH: take_switch(s, &r); break;
     default: break;
     }
 }
 
-/* Order. */
-
-static void look_at(struct perf_source *s, size_t cpu)
-{
-    struct view bytes;
-    s->next_ns[cpu] = UINT64_MAX;
-    while (perf_ring_peek(&s->events.cpus[cpu].ring, &bytes)) {
-        if (perf_record_time(bytes, &s->next_ns[cpu]))
-            return;
-        s->unreadable++;
-        perf_ring_pass(&s->events.cpus[cpu].ring);
-    }
-}
-
-static size_t earliest(const struct perf_source *s)
-{
-    size_t first = 0;
-    for (size_t i = 1; i < s->events.n_cpus; i++)
-        if (s->next_ns[i] < s->next_ns[first])
-            first = i;
-    return first;
-}
-
 static void take_until(struct perf_source *s, uint64_t horizon_ns)
 {
-    for (size_t i = 0; i < s->events.n_cpus; i++) {
-        perf_ring_look(&s->events.cpus[i].ring);
-        look_at(s, i);
-    }
-    for (size_t cpu; s->next_ns[cpu = earliest(s)] < horizon_ns; look_at(s, cpu)) {
-        struct view bytes;
-        if (perf_ring_peek(&s->events.cpus[cpu].ring, &bytes))
-            take_record(s, bytes);
-        perf_ring_pass(&s->events.cpus[cpu].ring);
-    }
+    struct view bytes;
+    bool is_wait_stack;
+    for (perf_order_look(&s->order); perf_order_next(&s->order, horizon_ns, &bytes, &is_wait_stack); perf_order_pass(&s->order))
+        is_wait_stack ? take_wait_stack(s, bytes) : take_record(s, bytes);
 }
 
 static bool drain(void *self, struct recorder *into, struct err *e)
 {
     struct perf_source *s = self;
+    uint64_t horizon_ns = clock_monotonic_ns() - SETTLED_NS;
     (void)into;
     (void)e;
-    take_until(s, clock_monotonic_ns() - SETTLED_NS);
+    take_until(s, horizon_ns);
+    if (s->waits)
+        waits_tick(s->waits, horizon_ns);
     processes_settle(s->ps, NAMING_NS);
     return true;
 }
@@ -302,7 +336,7 @@ static bool is_watched(const struct perf_source *s, int32_t tid)
     return false;
 }
 
-static bool watch(struct perf_source *s, int32_t tid, bool at_exec, struct err *e)
+static bool watch(struct perf_source *s, int32_t pid, int32_t tid, bool at_exec, struct err *e)
 {
     bool is_first = s->events.n_news == 0, is_gone = false;
     if (!perf_events_add(&s->events, tid, at_exec, &is_gone, e))
@@ -310,8 +344,15 @@ static bool watch(struct perf_source *s, int32_t tid, bool at_exec, struct err *
     note_watched(s, tid);
     if (is_gone)
         return true;
-    for (size_t i = 0; is_first && i < s->events.n_cpus; i++)
+    if (s->waits)
+        waits_found(s->waits, pid, tid, clock_monotonic_ns());
+    if (s->waits && !s->events.has_wait_stacks)
+        waits_rely_on_looks(s->waits);
+    for (size_t i = 0; is_first && i < s->events.n_cpus; i++) {
         recorder_watch(s->into, s->events.cpus[i].news_fd);
+        if (s->events.has_wait_stacks)
+            recorder_watch(s->into, s->events.cpus[i].wait_fd);
+    }
     return true;
 }
 
@@ -330,7 +371,7 @@ static bool watch_threads(struct perf_source *s, int32_t pid, size_t *out_new, s
         if (tid <= 0 || is_watched(s, tid))
             continue;
         ++*out_new;
-        ok = watch(s, tid, false, e);
+        ok = watch(s, pid, tid, false, e);
     }
     closedir(folder);
     return ok;
@@ -361,7 +402,7 @@ static bool attach(void *self, int32_t pid, bool is_launched, struct err *e)
 {
     struct perf_source *s = self;
     s->is_launched |= is_launched;
-    if (is_launched ? !watch(s, pid, s->plan.delay_ns == 0, e) : !attach_running(s, pid, e))
+    if (is_launched ? !watch(s, pid, pid, s->plan.delay_ns == 0, e) : !attach_running(s, pid, e))
         return false;
     if (s->plan.kernel != KERNEL_YES || s->events.has_kernel)
         return true;
@@ -374,9 +415,11 @@ static bool begin(void *self, struct err *e)
     struct perf_source *s = self;
     (void)e;
     s->stolen_before_ns = stolen_ns();
-    bool begins_itself = s->is_launched && s->plan.n_pids == 0 && s->plan.delay_ns == 0;
-    if (!begins_itself)
-        perf_events_on(&s->events);
+    if (begins_itself(s))
+        return true;
+    perf_events_on(&s->events);
+    if (s->waits)
+        waits_begin(s->waits, clock_monotonic_ns());
     return true;
 }
 
@@ -416,6 +459,20 @@ static void fill_result(const struct perf_source *s, struct recording *out)
     out->threads = c.threads;
 }
 
+static void say_waits(struct perf_source *s, struct recorder *into)
+{
+    struct capture_writer *w = recorder_capture(into);
+    struct recording *out = recorder_result(into);
+    struct waits_count c = waits_counts(s->waits);
+    out->has_waits = true;
+    out->has_wait_stacks = s->events.has_wait_stacks;
+    out->waits = c;
+    capture_fact(w, VIEW("off-cpu stacks"), s->events.has_wait_stacks ? VIEW("taken at each switch from a CPU")
+                                                                     : VIEW("looked at from outside, every 20 ms"));
+    if (c.lost_stacks)
+        capture_lost(w, waits_set(s->waits), VIEW("stacks of waits: the kernel's ring was full"), c.lost_stacks);
+}
+
 static void stop(void *self, struct recorder *into)
 {
     struct perf_source *s = self;
@@ -423,13 +480,16 @@ static void stop(void *self, struct recorder *into)
     take_until(s, UINT64_MAX);
     if (s->events.period_ns)
         processes_all_cpu(s->ps, real_cpu_ns(s));
-    for (size_t i = 0; i < s->events.n_cpus; i++)
-        s->unreadable += s->events.cpus[i].ring.damaged;
+    s->unreadable += perf_order_unreadable(&s->order);
     if (s->unreadable)
         processes_lost(s->ps, VIEW("the kernel's record could not be read"), s->unreadable);
     if (s->throttled)
         log_warn("the kernel slowed the sampling down %" PRIu64 " times; a lower --rate would help", s->throttled);
+    if (s->waits)
+        waits_end(s->waits, recorder_result(into)->end_ns);
     processes_finish(s->ps);
+    if (s->waits)
+        say_waits(s, into);
     say_facts(s, into);
     fill_result(s, recorder_result(into));
 }

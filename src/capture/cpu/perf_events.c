@@ -23,6 +23,9 @@ static const struct {
 /* A record has room for 64 KiB; the largest leaves some for what else is in it. */
 static const uint32_t stack_sizes[STACK_SIZE_COUNT] = {16 << 10, 62 << 10};
 
+/* A stack of a wait takes this much of its ring, whatever of it is used: deep enough for most, and a few hundred fit. */
+enum { WAIT_STACK_BYTES = 16 << 10 };
+
 /*
  * 512 KiB and one page is what every user may have on each CPU (perf_event_mlock_kb); who may have more takes it,
  * up to what all CPUs together should not exceed.
@@ -42,7 +45,7 @@ static void list_cpus(struct perf_events *pe)
         long first = strtol(at, &at, 10), last = *at == '-' ? strtol(at + 1, &at, 10) : first;
         for (long n = first; n <= last && n < 1 << 16; n++) {
             GROW(pe->cpus, cap, pe->n_cpus + 1);
-            pe->cpus[pe->n_cpus++] = (struct perf_cpu){.number = (int)n, .news_fd = -1};
+            pe->cpus[pe->n_cpus++] = (struct perf_cpu){.number = (int)n, .news_fd = -1, .wait_fd = -1};
         }
         at += *at == ',';
     }
@@ -60,7 +63,8 @@ static void allow_many_files(void)
 
 bool perf_events_open(struct perf_events *pe, const struct perf_wish *w, struct err *e)
 {
-    *pe = (struct perf_events){.wish = *w, .has_kernel = w->want_kernel, .has_build_id = true, .keeps_children_out = !w->want_children};
+    *pe = (struct perf_events){.wish = *w, .has_kernel = w->want_kernel, .has_build_id = true, .keeps_children_out = !w->want_children,
+                               .has_wait_stacks = w->want_waits};
     pe->layout = (struct perf_layout){.has_callchain = w->want_kernel};
     pe->period_ns = w->event == PERF_EVENT_CPU_CLOCK ? UINT64_C(1000000000) / w->rate_hz : 0;
     list_cpus(pe);
@@ -79,9 +83,12 @@ static void close_all(int *fds, size_t n)
 
 void perf_events_close(struct perf_events *pe)
 {
-    for (size_t i = 0; i < pe->n_cpus; i++)
+    for (size_t i = 0; i < pe->n_cpus; i++) {
         perf_ring_close(&pe->cpus[i].ring);
+        perf_ring_close(&pe->cpus[i].wait_ring);
+    }
     close_all(pe->sampling, pe->n_sampling);
+    close_all(pe->waits, pe->n_waits);
     close_all(pe->news, pe->n_news);
     free(pe->cpus);
     *pe = (struct perf_events){0};
@@ -109,6 +116,7 @@ static struct perf_event_attr news_attr(const struct perf_events *pe)
     a.config = PERF_COUNT_SW_DUMMY;
     a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 1;
     a.build_id = pe->has_build_id;
+    a.context_switch = pe->wish.want_waits;
     a.watermark = 1;
     a.wakeup_watermark = (uint32_t)(pe->ring_bytes / 4);
     return a;
@@ -134,6 +142,27 @@ static struct perf_event_attr sampling_attr(const struct perf_events *pe, size_t
     bool is_first = size == pe->size;
     a.disabled = !(is_first && pe->is_on);
     a.enable_on_exec = is_first && at_exec;
+    return a;
+}
+
+/*
+ * The count of switches is an event of the kernel's, so it is ours only where samples in the kernel
+ * are. In return its stack says what the thread waits for.
+ */
+static struct perf_event_attr wait_attr(const struct perf_events *pe, bool at_exec)
+{
+    struct perf_event_attr a = sampling_attr(pe, 0, at_exec);
+    a.type = PERF_TYPE_SOFTWARE;
+    a.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+    a.sample_type |= PERF_SAMPLE_CALLCHAIN;
+    a.sample_stack_user = WAIT_STACK_BYTES;
+    a.exclude_kernel = 0;
+    a.freq = 0;
+    a.sample_period = 1;
+    a.disabled = !pe->is_on;
+    a.enable_on_exec = at_exec;
+    a.watermark = 1;
+    a.wakeup_watermark = (uint32_t)(pe->ring_bytes / 4);
     return a;
 }
 
@@ -193,6 +222,15 @@ static int negotiate(struct perf_events *pe, int32_t tid)
     }
 }
 
+/* Waits without stacks are better than no waits. */
+static void negotiate_waits(struct perf_events *pe, int32_t tid)
+{
+    struct perf_event_attr a = wait_attr(pe, false);
+    a.disabled = 1;
+    own(close) int fd = pe->has_wait_stacks ? open_one(pe, &a, tid, pe->cpus[0].number) : -1;
+    pe->has_wait_stacks = fd >= 0;
+}
+
 static void keep(int **fds, size_t *n, size_t *cap, int fd)
 {
     *fds = mem_grow(*fds, cap, *n + 1, sizeof **fds);
@@ -229,6 +267,23 @@ static int add_sampling(struct perf_events *pe, const struct perf_cpu *c, int32_
     return 0;
 }
 
+static int add_waits(struct perf_events *pe, struct perf_cpu *c, int32_t tid, bool at_exec)
+{
+    if (!pe->has_wait_stacks)
+        return 0;
+    struct perf_event_attr a = wait_attr(pe, at_exec);
+    int fd = open_one(pe, &a, tid, c->number);
+    if (fd < 0)
+        return errno;
+    keep(&pe->waits, &pe->n_waits, &pe->waits_cap, fd);
+    if (c->wait_fd >= 0)
+        return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->wait_fd) < 0 ? errno : 0;
+    int refusal = perf_ring_open(&c->wait_ring, fd, pe->ring_bytes);
+    if (!refusal)
+        c->wait_fd = fd;
+    return refusal;
+}
+
 static int add_everywhere(struct perf_events *pe, int32_t tid, bool at_exec)
 {
     for (size_t i = 0; i < pe->n_cpus; i++) {
@@ -236,20 +291,26 @@ static int add_everywhere(struct perf_events *pe, int32_t tid, bool at_exec)
         int refusal = add_news(pe, c, tid);
         if (!refusal)
             refusal = add_sampling(pe, c, tid, at_exec);
+        if (!refusal)
+            refusal = add_waits(pe, c, tid, at_exec);
         if (refusal)
             return refusal;
     }
     return 0;
 }
 
-static void take_back(struct perf_events *pe, size_t n_news, size_t n_sampling)
+/* Until there are no more than so many of each. */
+static void take_back(struct perf_events *pe, size_t n_news, size_t n_sampling, size_t n_waits)
 {
     for (size_t i = 0; i < pe->n_cpus && n_news == 0; i++) {
         perf_ring_close(&pe->cpus[i].ring);
-        pe->cpus[i].news_fd = -1;
+        perf_ring_close(&pe->cpus[i].wait_ring);
+        pe->cpus[i].news_fd = pe->cpus[i].wait_fd = -1;
     }
     while (pe->n_sampling > n_sampling)
         close(pe->sampling[--pe->n_sampling]);
+    while (pe->n_waits > n_waits)
+        close(pe->waits[--pe->n_waits]);
     while (pe->n_news > n_news)
         close(pe->news[--pe->n_news]);
 }
@@ -261,14 +322,17 @@ static void take_back(struct perf_events *pe, size_t n_news, size_t n_sampling)
 static int add_first(struct perf_events *pe, int32_t tid, bool at_exec)
 {
     pe->ring_bytes = RING_MOST;
-    while (pe->ring_bytes > RING_USUAL && pe->ring_bytes * pe->n_cpus > RINGS_MOST)
+    size_t rings = pe->n_cpus * (pe->has_wait_stacks ? 2 : 1);
+    while (pe->ring_bytes > RING_USUAL && pe->ring_bytes * rings > RINGS_MOST)
         pe->ring_bytes /= 2;
     int refusal = negotiate(pe, tid);
+    if (!refusal)
+        negotiate_waits(pe, tid);
     while (!refusal) {
         refusal = add_everywhere(pe, tid, at_exec);
         if (!refusal)
             return 0;
-        take_back(pe, 0, 0);
+        take_back(pe, 0, 0, 0);
         bool is_too_large = refusal == EPERM || refusal == ENOMEM || refusal == EINVAL;
         if (!is_too_large || pe->ring_bytes / 2 < RING_LEAST)
             return refusal;
@@ -280,12 +344,12 @@ static int add_first(struct perf_events *pe, int32_t tid, bool at_exec)
 
 bool perf_events_add(struct perf_events *pe, int32_t tid, bool at_exec, bool *out_is_gone, struct err *e)
 {
-    size_t n_news = pe->n_news, n_sampling = pe->n_sampling;
+    size_t n_news = pe->n_news, n_sampling = pe->n_sampling, n_waits = pe->n_waits;
     int refusal = n_news ? add_everywhere(pe, tid, at_exec) : add_first(pe, tid, at_exec);
     *out_is_gone = refusal == ESRCH;
     if (!refusal)
         return true;
-    take_back(pe, n_news, n_sampling);
+    take_back(pe, n_news, n_sampling, n_waits);
     return *out_is_gone || refused(pe, tid, refusal, e);
 }
 
@@ -297,16 +361,24 @@ static void tell(const struct perf_events *pe, size_t size, unsigned long reques
         ioctl(pe->sampling[i], request, 0);
 }
 
+static void tell_waits(const struct perf_events *pe, unsigned long request)
+{
+    for (size_t i = 0; i < pe->n_waits; i++)
+        ioctl(pe->waits[i], request, 0);
+}
+
 void perf_events_on(struct perf_events *pe)
 {
     pe->is_on = true;
     tell(pe, pe->size, PERF_EVENT_IOC_ENABLE);
+    tell_waits(pe, PERF_EVENT_IOC_ENABLE);
 }
 
 void perf_events_off(struct perf_events *pe)
 {
     pe->is_on = false;
     tell(pe, pe->size, PERF_EVENT_IOC_DISABLE);
+    tell_waits(pe, PERF_EVENT_IOC_DISABLE);
 }
 
 bool perf_events_enlarge(struct perf_events *pe)

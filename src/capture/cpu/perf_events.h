@@ -13,6 +13,12 @@
  * that are all there reaches every copy with one call. A small slice is enough for
  * most programs and costs the target little; perf_events_enlarge() takes the next.
  *
+ * When waits are wanted, the news also tell of every switch from and to a CPU, and where
+ * the kernel allows it a further event takes the stack at each switch from a CPU. Those
+ * stacks may be many; they go into a second ring, so that they cannot push anything else out:
+ *
+ *     thread × CPU:   stack at each switch ── the ring of that CPU for waits
+ *
  * Events are inherited by threads and processes that watched ones make. The kernel
  * allows that together with a ring only for events bound to one CPU, hence the matrix.
  *
@@ -37,12 +43,15 @@ struct perf_wish {
     uint64_t rate_hz;
     bool want_kernel;   /* as far as we are allowed */
     bool want_children; /* and not only new threads */
+    bool want_waits;    /* switches, with stacks as far as we are allowed */
 };
 
 struct perf_cpu {
     int number;
     struct perf_ring ring;
     int news_fd; /* whose ring it is; -1 before the first thread was added */
+    struct perf_ring wait_ring;
+    int wait_fd; /* the same for that one; -1: there is none */
 };
 
 struct perf_events {
@@ -51,6 +60,7 @@ struct perf_events {
     bool has_kernel;   /* samples taken in the kernel are among ours */
     bool has_build_id; /* the kernel puts build ids into news of maps */
     bool keeps_children_out; /* else whoever reads the records has to */
+    bool has_wait_stacks;    /* the stack is taken when a thread leaves a CPU */
     uint64_t period_ns; /* of the CPU clock; 0 for events that are counted */
     struct perf_cpu *cpus;
     size_t n_cpus;
@@ -58,6 +68,8 @@ struct perf_events {
     size_t n_sampling, sampling_cap;
     int *news;
     size_t n_news, news_cap;
+    int *waits; /* one for each thread and CPU, where there are any */
+    size_t n_waits, waits_cap;
     size_t size;       /* which of the stack sizes is switched on */
     bool is_on;
     size_t ring_bytes;

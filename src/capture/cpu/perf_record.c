@@ -187,6 +187,10 @@ static void read_body(struct cursor *c, const struct perf_event_header *h, struc
     case PERF_RECORD_COMM: read_comm(c, h->misc, r); break;
     case PERF_RECORD_FORK:
     case PERF_RECORD_EXIT: read_task(c, r); break;
+    case PERF_RECORD_SWITCH:
+        r->switched.is_out = h->misc & PERF_RECORD_MISC_SWITCH_OUT;
+        r->switched.is_preempted = h->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+        break;
     case PERF_RECORD_LOST:
         read_64(c); /* of which event */
         r->lost = read_64(c);

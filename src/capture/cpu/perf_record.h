@@ -56,6 +56,9 @@ struct perf_record {
         struct {
             int32_t parent_pid, pid, tid;
         } task; /* PERF_RECORD_FORK, PERF_RECORD_EXIT */
+        struct {
+            bool is_out, is_preempted;
+        } switched;    /* PERF_RECORD_SWITCH */
         uint64_t lost; /* PERF_RECORD_LOST */
     };
 };

@@ -45,6 +45,9 @@ struct waiting {
     uint32_t first_step, n_steps;
     enum unwind_end end;
     bool is_counted; /* among the user stacks that end somehow */
+    int32_t tid;
+    stack_taker give_to; /* who wants the stack instead; NULL: it is a sample of the CPU */
+    void *taker;
 };
 
 /* More than this is not left waiting: 48 MiB of steps. */
@@ -364,23 +367,49 @@ static bool has_user_part(const struct task_process *p, const struct raw_sample 
     return raw->has_user && !(raw->n_kernel && (!raw->stack.n || !space_at(&p->space, leaf)));
 }
 
-enum unwind_end processes_sample(struct processes *ps, const struct raw_sample *raw)
+/* Walks, and puts what was found at the end of the queue. */
+static enum unwind_end let_wait(struct processes *ps, struct waiting w, struct task_process *p, const struct raw_sample *raw)
 {
-    struct task_thread *h = thread_of(ps, raw->pid, raw->tid, raw->time_ns);
-    struct waiting w = {.time_ns = raw->time_ns, .weight = raw->weight, .context = h->context, .first_step = (uint32_t)ps->n_steps};
-    for (size_t i = 0; i < raw->n_kernel; i++)
+    w.first_step = (uint32_t)ps->n_steps;
+    w.end = UNWIND_COMPLETE;
+    for (size_t i = 0; raw && i < raw->n_kernel; i++)
         add_step(ps, (struct step){.address = raw->kernel[i] - (i > 0), .is_kernel = true});
-    w.is_counted = has_user_part(h->process, raw);
-    w.end = w.is_counted ? walk_user(ps, h->process, raw) : UNWIND_COMPLETE;
+    w.is_counted = raw && has_user_part(p, raw);
+    if (w.is_counted)
+        w.end = walk_user(ps, p, raw);
     w.n_steps = (uint32_t)(ps->n_steps - w.first_step);
     GROW(ps->waiting, ps->waiting_cap, ps->n_waiting + 1);
     ps->waiting[ps->n_waiting++] = w;
-    h->weight += raw->weight;
-    ps->count.weight += raw->weight;
-    ps->count.samples++;
     if (ps->n_steps > STEPS_MOST)
         processes_settle(ps, UINT64_MAX);
     return w.end;
+}
+
+enum unwind_end processes_sample(struct processes *ps, const struct raw_sample *raw)
+{
+    struct task_thread *h = thread_of(ps, raw->pid, raw->tid, raw->time_ns);
+    struct waiting w = {.time_ns = raw->time_ns, .weight = raw->weight, .context = h->context, .tid = raw->tid};
+    h->weight += raw->weight;
+    ps->count.weight += raw->weight;
+    ps->count.samples++;
+    return let_wait(ps, w, h->process, raw);
+}
+
+void processes_stack(struct processes *ps, const struct raw_sample *raw, stack_taker give_to, void *self)
+{
+    struct task_process *p = raw ? thread_of(ps, raw->pid, raw->tid, raw->time_ns)->process : NULL;
+    let_wait(ps, (struct waiting){.give_to = give_to, .taker = self}, p, raw);
+}
+
+stack_id processes_last_stack(const struct processes *ps, int32_t tid)
+{
+    const struct task_thread *h = tasks_thread(&ps->tasks, tid);
+    return h ? h->last : STACK_ROOT;
+}
+
+thread_id processes_thread(struct processes *ps, int32_t pid, int32_t tid, uint64_t now_ns)
+{
+    return thread_of(ps, pid, tid, now_ns)->id;
 }
 
 /* Frames: what may take its time. */
@@ -441,11 +470,19 @@ static void settle_one(struct processes *ps, const struct waiting *w)
     for (size_t i = 0; i < w->n_steps && !ps->is_full; i++)
         push_step(ps, &ps->steps[w->first_step + i]);
     enum unwind_end end = ps->is_full ? UNWIND_TOO_DEEP : w->end; /* inlined frames count, too */
+    stack_id stack = finish_stack(ps, end);
+    if (w->give_to) {
+        w->give_to(w->taker, stack);
+        return;
+    }
     if (w->is_counted)
         ps->count.ends[end]++;
     else
         ps->count.no_user++;
-    capture_sample(ps->plan.into, ps->plan.set, w->time_ns, w->context, finish_stack(ps, end), &w->weight);
+    capture_sample(ps->plan.into, ps->plan.set, w->time_ns, w->context, stack, &w->weight);
+    struct task_thread *h = tasks_thread(&ps->tasks, w->tid);
+    if (h)
+        h->last = stack;
 }
 
 void processes_settle(struct processes *ps, uint64_t most_ns)

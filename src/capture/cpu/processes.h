@@ -75,6 +75,16 @@ struct raw_sample {
 /* How a walk ended, for engines that can do something about it (copy more of the stack). */
 enum unwind_end processes_sample(struct processes *ps, const struct raw_sample *raw);
 
+/*
+ * For what is no sample of the CPU: its stack is handed over when the names are known, by a later
+ * processes_settle(), in the order of all that waits. `raw` may be NULL: the turn alone matters.
+ */
+typedef void (*stack_taker)(void *self, stack_id stack);
+void processes_stack(struct processes *ps, const struct raw_sample *raw, stack_taker give_to, void *self);
+
+stack_id processes_last_stack(const struct processes *ps, int32_t tid); /* of its last settled sample; the root: none was */
+thread_id processes_thread(struct processes *ps, int32_t pid, int32_t tid, uint64_t now_ns);
+
 /* Finds names for what waits and writes it down, until this long has passed or nothing waits. */
 void processes_settle(struct processes *ps, uint64_t most_ns);
 

@@ -32,6 +32,7 @@ struct task_thread {
     thread_id id;
     context_id context;
     int64_t weight; /* of its samples */
+    stack_id last;  /* of its last one; the root before the first */
     uint64_t cpu_ns; /* as its own clock says; 0: nobody told */
     bool has_ended;
 };

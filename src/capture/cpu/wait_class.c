@@ -106,7 +106,9 @@ static const struct wait_rule {
 static const char *const scheduler[] = {
     "__schedule", "schedule", "schedule_timeout*", "schedule_hrtimeout*", "schedule_idle", "preempt_schedule*",
     "__cond_resched", "_cond_resched", "io_schedule*", "do_sched_yield", "perf_event_task_sched_out*",
-    "__perf_event_task_sched_out*", "prepare_task_switch*",
+    "__perf_event_task_sched_out*", "prepare_task_switch*", "finish_task_switch*",
+    "irqentry_exit*", "raw_irqentry_exit*", "exit_to_user_mode*", "syscall_exit_to_user_mode*", "do_syscall_64",
+    "entry_SYSCALL*", "asm_sysvec_*", "asm_common_interrupt", "ret_from_intr", "el0_*", "ret_to_user",
 };
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
