@@ -77,9 +77,9 @@ def stolen_seconds():
 class Recording:
     """A finished recording: what the program said, what inferom said, and the file."""
 
-    def __init__(self, command, *options, path="run.inferom"):
+    def __init__(self, command, *options, path="run.inferom", prefix=()):
         self.path = path
-        p = subprocess.run([INFEROM, "record", "--json", "-o", path, *options, "--", *map(str, command)],
+        p = subprocess.run([*prefix, INFEROM, "record", "--json", "-o", path, *options, "--", *map(str, command)],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.status, self.stderr = p.returncode, p.stderr
         said, brace, summary = ("\n" + p.stdout).rpartition("\n{\n") # behind what the program printed

@@ -153,6 +153,18 @@ def check_sleep(program):
     near("off-CPU share of wall time", t["off_ns"] / t["wall_ns"], 0.7, 0.03)
 
 
+def check_wait(program):
+    run = Watched(program, "--seconds", "1")
+    threads = {t["name"]: t for t in run.truth["threads"]}
+    check("nine threads, and /proc knew them", {t["tid"] for t in threads.values()} <= run.threads.keys(), sorted(threads))
+    near("CPU time of all threads, of the kernel's account", sum(t["cpu_ns"] for t in threads.values()) / run.cpu_ns, 1, 0.2)
+    for name, t in threads.items():
+        check(f"{name}: waits, and no longer than it lives", 0 < t["wait_ns"] <= t["wall_ns"], f"{t['wait_ns']} of {t['wall_ns']}")
+        check(f"{name}: life is CPU time and the rest", t["cpu_ns"] + t["off_ns"] == t["wall_ns"], t["off_ns"])
+    for name in ("sleeper", "writer", "reader", "poller"):
+        check(f"{name} waits nearly all the time", threads[name]["wait_ns"] > 0.8 * threads[name]["wall_ns"], threads[name]["wait_ns"])
+
+
 # What each variant claims about its file.
 
 def tool(name, *args):
@@ -175,6 +187,7 @@ OWN_FUNCTIONS = {
     "fx-deep": {"deep", "deep_leaf"},
     "fx-fork": {"burn_a", "burn_b", "burn_c"},
     "fx-sleep": {"work", "rest"},
+    "fx-wait": {"nap", "hold", "lock_wait", "pipe_wait", "poll_wait", "fault_wait", "burn"},
 }
 
 
@@ -278,6 +291,7 @@ FIXTURES = {
     "fx-deep": check_deep,
     "fx-fork": check_fork,
     "fx-sleep": check_sleep,
+    "fx-wait": check_wait,
 }
 VARIANTS = {"fp": check_fp, "nofp": check_nofp, "static": check_static, "stripped": check_stripped}
 

@@ -11,8 +11,8 @@
  *     burner    burn()       never waits by itself; shares one CPU with its twin, so that each
  *     twin      burn()       is off the CPU half of the time, and would rather not be
  *
- * Each thread measures the wall time inside its waits, and its whole life: what is neither
- * waited nor CPU time was spent waiting for a CPU. How many faults had to read from the disk
+ * Each thread measures the wall time inside its waits, and its whole life from the moment it was
+ * asked for: what is neither waited nor CPU time was spent waiting for a CPU. How many faults had to read from the disk
  * is the kernel's count: none, where temporary files live in memory.
  */
 #include "truth.h"
@@ -35,7 +35,7 @@ struct waiter {
     void (*round)(struct waiter *w);
     pthread_t thread;
     pid_t tid;
-    uint64_t wait_ns, cpu_ns, wall_ns;
+    uint64_t start_ns, wait_ns, cpu_ns, wall_ns;
     uint64_t disk_faults;
 };
 
@@ -105,6 +105,14 @@ static void timed(struct waiter *w, void (*wait)(void))
     w->wait_ns += wall_now_ns() - start_ns;
 }
 
+/* Not a wait that is asked about: it keeps a thread from spinning. */
+static KEPT void pause_for(long ns)
+{
+    struct timespec t = {.tv_nsec = ns};
+    nanosleep(&t, NULL);
+    STAY();
+}
+
 static void sleep_round(struct waiter *w) { timed(w, nap); }
 static void poll_round(struct waiter *w) { timed(w, poll_wait); }
 static void pipe_round(struct waiter *w) { timed(w, pipe_wait); }
@@ -113,14 +121,14 @@ static void pipe_round(struct waiter *w) { timed(w, pipe_wait); }
 static void hold_round(struct waiter *w)
 {
     timed(w, hold);
-    struct timespec pause = {.tv_nsec = 200000};
-    nanosleep(&pause, NULL);
+    pause_for(200000);
 }
 
 static void lock_round(struct waiter *w)
 {
     timed(w, lock_wait);
     pthread_mutex_unlock(&mutex);
+    pause_for(2000000);
 }
 
 static void write_round(struct waiter *w)
@@ -137,8 +145,7 @@ static void fault_round(struct waiter *w)
         die("giving pages back", errno);
     posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
     timed(w, fault_wait);
-    struct timespec pause = {.tv_nsec = 2000000};
-    nanosleep(&pause, NULL);
+    pause_for(2000000);
 }
 
 static void burn_round(struct waiter *w)
@@ -152,7 +159,6 @@ static void *live(void *self)
     struct waiter *w = self;
     pthread_setname_np(pthread_self(), w->name);
     w->tid = gettid();
-    uint64_t start_ns = wall_now_ns();
     while (wall_now_ns() < end_ns)
         w->round(w);
     if (w->round == write_round && write(pipe_ends[1], "", 1) != 1) /* whoever still waits may end as well */
@@ -161,7 +167,7 @@ static void *live(void *self)
     if (getrusage(RUSAGE_THREAD, &used) == 0)
         w->disk_faults = (uint64_t)used.ru_majflt;
     w->cpu_ns = cpu_now_ns();
-    w->wall_ns = wall_now_ns() - start_ns;
+    w->wall_ns = wall_now_ns() - w->start_ns;
     return NULL;
 }
 
@@ -174,6 +180,7 @@ static void start(struct waiter *w, int cpu)
     CPU_SET((size_t)cpu, &one);
     if (cpu >= 0)
         pthread_attr_setaffinity_np(&a, sizeof one, &one);
+    w->start_ns = wall_now_ns();
     int error = pthread_create(&w->thread, &a, live, w);
     if (error)
         die("starting a thread", error);
