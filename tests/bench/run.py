@@ -177,6 +177,21 @@ def symbols(scratch, path, count, peers):
         "-" if not ratios else "holds" if statistics.median(ratios) >= 1 else "FAILS: not slower than the quickest peer")
 
 
+def off_cpu(scratch):
+    """What recording costs a program that does nothing but switch, in its own CPU time; with waits and without."""
+    program, path = tool("bench_switches"), os.path.join(scratch, "run.inferom")
+    ways = {"alone": [], "record": [INFEROM, "record", "-o", path, "--"], "--off-cpu": [INFEROM, "record", "--off-cpu", "-o", path, "--"]}
+    each = {way: [] for way in ways}
+    for _ in range(REPEATS):
+        for way, prefix in ways.items():
+            out = subprocess.run([*prefix, program, "100000"], check=True, capture_output=True, text=True).stdout
+            each[way].append(json.loads(out)["cpu_ns_each"])
+    ratios = [b / a for a, b in zip(each["alone"], each["--off-cpu"])]
+    without = [b / a for a, b in zip(each["alone"], each["record"])]
+    row("record --off-cpu, a switch", f"{spread(each['--off-cpu'], 0)} ns", f"alone {spread(each['alone'], 0)} ns, without waits "
+        f"{spread(without)}x", spread(ratios) + "x", "holds" if statistics.median(ratios) < 4 else "FAILS: wants less than 4x")
+
+
 def program_with_dwarf():
     return os.environ.get("DWARF_FILE") or os.path.join(os.path.dirname(BUILD), "build/src/cli/inferom")
 
@@ -190,6 +205,7 @@ BENCHMARKS = {
     "model-3m": lambda s: model(s, 3),
     "model-10m": lambda s: model(s, 10),
     "unwind": unwind,
+    "off-cpu": off_cpu,
     "symbols-names": lambda s: symbols(s, large_library(), 10000, ["addr2line", "llvm-addr2line"]),
     "symbols-inlined": lambda s: symbols(s, program_with_dwarf(), 10000, ["addr2line", "llvm-addr2line"]),
 }

@@ -1,6 +1,7 @@
 #include "analyse/by_thread.h"
 #include "analyse/call_tree.h"
 #include "analyse/top.h"
+#include "analyse/wait_times.h"
 #include "check.h"
 #include "model/builder.h"
 
@@ -103,6 +104,62 @@ static void check_threads(const struct profile *p, const struct sample_set *set)
     CHECK_EQ(worker.n, 2);
 }
 
+/* Two threads; the first runs 3 and waits 7 for two things, the second waits 2 and nobody said what for. */
+static struct profile *waiting_run(void)
+{
+    struct builder *b = builder_new();
+    struct measure_spec on = {VIEW("cpu"), UNIT_NS}, off = {VIEW("off-cpu"), UNIT_NS};
+    set_id cpu = builder_set(b, VIEW("cpu"), &on, 1), waits = builder_set(b, VIEW("off-cpu"), &off, 1);
+    process_id process = builder_process(b, 7, 0);
+    thread_id one = builder_thread(b, process, 7), two = builder_thread(b, process, 8);
+    stack_id stack = builder_push(b, STACK_ROOT, builder_frame_named(b, VIEW("main")));
+    const struct {
+        const char *wait;
+        thread_id thread;
+        int64_t ns;
+    } waited[] = {{"lock", one, 1}, {"sleep", one, 4}, {"lock", one, 2}, {NULL, two, 2}};
+    builder_sample(b, cpu, 1, builder_context(b, one, LABELS_NONE), stack, &(int64_t){3});
+    for (size_t i = 0; i < sizeof waited / sizeof *waited; i++) {
+        struct label l = {.key = builder_string(b, VIEW("wait")), .text = builder_string(b, view_of(waited[i].wait))};
+        labels_id labels = waited[i].wait ? builder_labels(b, &l, 1) : LABELS_NONE;
+        builder_sample(b, waits, i + 2, builder_context(b, waited[i].thread, labels), stack, &waited[i].ns);
+    }
+    struct profile *p = NULL;
+    struct err e = {0};
+    CHECK(builder_finish(b, &p, &e));
+    return p;
+}
+
+static void check_waits(void)
+{
+    own(profile) struct profile *p = waiting_run();
+    own(wait_times) struct wait_times w;
+    CHECK(wait_times_of(p, &w));
+    CHECK_EQ(w.on_ns, 3);
+    CHECK_EQ(w.off_ns, 9);
+    CHECK_EQ(w.n_waits, 3);
+    CHECK_STR(w.waits[0].wait.at, "sleep");
+    CHECK_STR(w.waits[1].wait.at, "lock");
+    CHECK_EQ(w.waits[1].ns, 3);
+    CHECK_EQ(w.waits[1].samples, 2);
+    CHECK_STR(w.waits[2].wait.at, "unknown");
+    CHECK_EQ(w.n_threads, 2);
+    CHECK_EQ(w.threads[0].on_ns, 3);
+    CHECK_EQ(w.threads[0].off_ns, 7);
+    CHECK_STR(w.threads[0].most.at, "sleep");
+    CHECK_EQ(w.threads[0].most_ns, 4);
+    CHECK_EQ(w.threads[1].off_ns, 2);
+    CHECK(wait_times_thread(&w, w.threads[1].thread) == &w.threads[1]);
+    CHECK(!wait_times_thread(&w, THREAD_NONE));
+}
+
+static void check_no_waits(const struct profile *p)
+{
+    own(wait_times) struct wait_times w;
+    CHECK(!wait_times_of(p, &w));
+    CHECK_EQ(w.n_threads, 0);
+}
+
 int main(void)
 {
     own(profile) struct profile *p = small_run();
@@ -110,5 +167,7 @@ int main(void)
     check_top(p, set);
     check_trees(p, set);
     check_threads(p, set);
+    check_waits();
+    check_no_waits(p);
     return CHECK_DONE();
 }

@@ -105,6 +105,30 @@ static void test_sample(void)
     }
 }
 
+static void test_switches(void)
+{
+    static const struct {
+        uint16_t misc;
+        bool is_out, is_preempted;
+    } rows[] = {
+        {0, false, false},
+        {PERF_RECORD_MISC_SWITCH_OUT, true, false},
+        {PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, true, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bytes b;
+        struct perf_record r;
+        begin(&b, PERF_RECORD_SWITCH, rows[i].misc);
+        add_id(&b, 77);
+        CHECK(perf_record_parse(&r, &user_only, end(&b)));
+        CHECK_EQ(r.type, PERF_RECORD_SWITCH);
+        CHECK_EQ(r.tid, 11);
+        CHECK_EQ(r.time_ns, 77);
+        CHECK_EQ(r.switched.is_out, rows[i].is_out);
+        CHECK_EQ(r.switched.is_preempted, rows[i].is_preempted);
+    }
+}
+
 static void test_kernel_thread(void)
 {
     struct bytes b;
@@ -231,6 +255,7 @@ int main(void)
 {
     test_sample();
     test_kernel_thread();
+    test_switches();
     test_map();
     test_news();
     test_ring();
