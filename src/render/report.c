@@ -272,7 +272,7 @@ void report_print(const struct report *r, struct sink *out)
         print_threads(r, out);
     if (r->waits) {
         print_title(r, "On and off the CPU", out);
-        waits_print(r->p, &r->style, out);
+        waits_print(r->p, r->most_rows, &r->style, out);
     }
 }
 

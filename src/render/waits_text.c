@@ -36,10 +36,10 @@ static const struct column thread_columns[] = {
     {"Thread",    "thread",  COLUMN_TEXT},
 };
 
-static struct table *thread_table(const struct profile *p, const struct wait_times *w)
+static struct table *thread_table(const struct profile *p, const struct wait_times *w, size_t most)
 {
     struct table *t = table_new(thread_columns, sizeof thread_columns / sizeof *thread_columns);
-    for (size_t i = 0; i < w->n_threads; i++) {
+    for (size_t i = 0; i < w->n_threads && i < most; i++) {
         const struct wait_thread *h = &w->threads[i];
         const struct thread *thread = profile_thread(p, h->thread);
         table_number(t, (double)h->on_ns);
@@ -53,27 +53,30 @@ static struct table *thread_table(const struct profile *p, const struct wait_tim
     return t;
 }
 
-void waits_print(const struct profile *p, const struct table_style *style, struct sink *out)
+void waits_print(const struct profile *p, size_t most_threads, const struct table_style *style, struct sink *out)
 {
     own(wait_times) struct wait_times w;
     if (!wait_times_of(p, &w))
         return;
-    own(table) struct table *waits = wait_table(&w), *threads = thread_table(p, &w);
+    size_t most = most_threads ? most_threads : w.n_threads;
+    own(table) struct table *waits = wait_table(&w), *threads = thread_table(p, &w, most);
     table_print(waits, style, out);
     sink_char(out, '\n');
     table_print(threads, style, out);
+    if (w.n_threads > most)
+        sink_printf(out, "(%zu more thread%s)\n", w.n_threads - most, w.n_threads - most == 1 ? "" : "s");
 }
 
-void waits_json(const struct profile *p, struct json_writer *out)
+void waits_json(const struct profile *p, struct json_writer *w)
 {
-    own(wait_times) struct wait_times w;
-    if (!wait_times_of(p, &w))
+    own(wait_times) struct wait_times times;
+    if (!wait_times_of(p, &times))
         return;
-    own(table) struct table *waits = wait_table(&w), *threads = thread_table(p, &w);
-    json_key(out, "waits");
-    table_json(waits, out);
-    json_key(out, "thread_times");
-    table_json(threads, out);
+    own(table) struct table *waits = wait_table(&times), *threads = thread_table(p, &times, times.n_threads);
+    json_key(w, "waits");
+    table_json(waits, w);
+    json_key(w, "thread_times");
+    table_json(threads, w);
 }
 
 void waits_print_life(const struct wait_thread *t, struct sink *out)

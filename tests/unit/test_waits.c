@@ -32,6 +32,8 @@ static const struct {
      "100+1000100 lock futex_wait; 1000200+1000100 lock futex_wait; ", 2000200, 0, 0},
     {"short ones, added up",    "s o100 i160 s o200 i260 s o300 i360 e5000",
      "200+100 lock futex_wait; 5000+80 unknown [short waits]; ", 180, 0, 0},
+    {"short, a stack lost",     "s o100 i160 o200 i260 s o300 i390 e5000",
+     "300+200 lock futex_wait; 5000+10 unknown [short waits]; ", 210, 0, 0},
     {"short, of both kinds",    "s o100 i160 s p200 i260 e5000",
      "5000+60 unknown [short waits]; 5000+60 waiting for a CPU [short waits]; ", 120, 0, 0},
     {"a loss in between",       "s o100 L i1100 e5000",         "", 0, 1000, 0},
@@ -46,7 +48,7 @@ static void tell(struct waits *w, char what, uint64_t now_ns)
     case 'p': waits_out(w, PID, TID, now_ns, true); break;
     case 'i': waits_in(w, PID, TID, now_ns); break;
     case 't': waits_tick(w, now_ns); break;
-    case 'L': waits_lost_switches(w); break;
+    case 'L': waits_lost_switches(w, 5); break;
     case 'x': waits_exit(w, TID, now_ns); break;
     default: waits_end(w, now_ns); break;
     }

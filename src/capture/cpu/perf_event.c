@@ -257,11 +257,13 @@ static void take_switch(struct perf_source *s, const struct perf_record *r)
         waits_in(s->waits, r->pid, r->tid, r->time_ns);
 }
 
+/* Where switches are told too, most of what did not fit were switches; the CPU time of lost samples is noticed at the end. */
 static void take_loss(struct perf_source *s, uint64_t count)
 {
-    processes_lost(s->ps, VIEW("the kernel's ring was full"), count);
     if (s->waits)
-        waits_lost_switches(s->waits);
+        waits_lost_switches(s->waits, count);
+    else
+        processes_lost(s->ps, VIEW("the kernel's ring was full"), count);
 }
 
 /* Of the ring that holds nothing but stacks. */
@@ -471,6 +473,8 @@ static void say_waits(struct perf_source *s, struct recorder *into)
                                                                      : VIEW("looked at from outside, every 20 ms"));
     if (c.lost_stacks)
         capture_lost(w, waits_set(s->waits), VIEW("stacks of waits: the kernel's ring was full"), c.lost_stacks);
+    if (c.lost_switches)
+        capture_lost(w, waits_set(s->waits), VIEW("records of switches and samples: the kernel's ring was full"), c.lost_switches);
 }
 
 static void stop(void *self, struct recorder *into)

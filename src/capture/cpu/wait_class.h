@@ -33,10 +33,10 @@ struct wait_name {
 };
 
 /*
- * How much one function of the kernel tells: the lower, the more. Of a stack the lowest counts, so
+ * How much a function of the kernel tells about a wait: the lower, the more. Of a stack the lowest counts, so
  * ranks can be kept per function and a stack costs no more than a glance at each.
  */
-unsigned wait_rank_of(struct wait_name kernel_function);
+unsigned wait_rank_of(struct wait_name f);
 enum wait_class wait_rank_class(unsigned rank);
 extern const unsigned wait_rank_nothing; /* of a function without a name */
 

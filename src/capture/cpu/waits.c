@@ -235,15 +235,19 @@ static void write_wait(struct waits *w, struct waiting_thread *h, const struct w
     processes_stack(w->plan.ps, has_stack ? &h->kept.raw : NULL, take_stack, w);
 }
 
-/* Short waits are samples where their clock, which runs only during them, passes a whole. */
+/*
+ * Short waits are samples where their clock, which runs only during them, passes a whole. One whose
+ * stack was lost leaves its turn to the next that has one, for a while.
+ */
 static void take_short(struct waits *w, struct waiting_thread *h, const struct wait *wait)
 {
     uint64_t *carry = &h->carry_ns[wait->is_preempted];
     *carry += wait->length_ns;
-    if (*carry < WAIT_WHOLE_NS)
+    uint64_t due_ns = has_stack_of(h, wait) ? WAIT_WHOLE_NS : WAIT_LOOK_NS;
+    if (*carry < due_ns)
         return;
-    write_wait(w, h, wait, WAIT_WHOLE_NS);
-    *carry -= WAIT_WHOLE_NS;
+    write_wait(w, h, wait, *carry - *carry % WAIT_WHOLE_NS);
+    *carry %= WAIT_WHOLE_NS;
 }
 
 /*
@@ -340,7 +344,7 @@ void waits_exit(struct waits *w, int32_t tid, uint64_t now_ns)
 
 void waits_rely_on_looks(struct waits *w) { w->relies_on_looks = true; }
 
-void waits_lost_switches(struct waits *w) { w->losses++; }
+void waits_lost_switches(struct waits *w, uint64_t count) { w->losses += count; }
 void waits_lost_stacks(struct waits *w, uint64_t count) { w->count.lost_stacks += count; }
 
 /*
@@ -380,5 +384,11 @@ void waits_end(struct waits *w, uint64_t now_ns)
         for_each(w, end, now_ns);
 }
 
-struct waits_count waits_counts(const struct waits *w) { return w->count; }
+struct waits_count waits_counts(const struct waits *w)
+{
+    struct waits_count c = w->count;
+    c.lost_switches = w->losses;
+    return c;
+}
+
 set_id waits_set(const struct waits *w) { return w->set; }

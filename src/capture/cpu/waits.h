@@ -62,7 +62,7 @@ void waits_in(struct waits *w, int32_t pid, int32_t tid, uint64_t now_ns);
 void waits_rely_on_looks(struct waits *w);
 
 /* Something of that was lost: switches, and then times are in doubt; or only stacks. */
-void waits_lost_switches(struct waits *w);
+void waits_lost_switches(struct waits *w, uint64_t count);
 void waits_lost_stacks(struct waits *w, uint64_t count);
 
 /* Everything before `now_ns` has been told. A few times a second, and once at the end. */
@@ -73,7 +73,7 @@ struct waits_count {
     uint64_t waits, samples;
     struct switches_sum sum;      /* of all threads */
     uint64_t stackless_ns;        /* waiting time whose stack nobody knows */
-    uint64_t lost_stacks;
+    uint64_t lost_stacks, lost_switches;
 };
 
 set_id waits_set(const struct waits *w);
