@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Many threads, forks, execs, loads and maps: recorded whole, in bounded memory, and the target none the wiser."""
+import os
+
+import harness as h
+
+# mode, how many in full, how many in short; the share of stacks that must be complete
+CROWDS = [
+    ("threads", 256, 256),
+    ("churn", 20000, 500),
+    ("forks", 20000, 500),
+    ("spawns", 5000, 100),
+    ("execs", 2000, 100),
+    ("loads", 20000, 500),
+    ("maps", 10000, 10000),
+]
+COMPLETE_SHARE = 0.995
+MORE_MIB = {"maps": 8}  # what ten thousand maps may add
+
+
+def torture(folder, mode, count):
+    command = [h.CROWD, mode, str(count)]
+    want, status = h.plain(command)
+    path = os.path.join(folder, mode + ".inferom")
+    r = h.record(path, command=command)
+    if not h.check(r.summary, f"{mode}: no summary: {r.said}"):
+        return
+    s = r.summary
+    print(f"{mode} {count}: {s['samples']} samples, {s['lost']} lost, {100 * (s['complete_share'] or 0):.2f} % complete, "
+          f"{s['truncated']} truncated, {s['file_bytes'] >> 10} KiB, recorder {r.peak_mib:.1f} MiB, {r.most_files} files", flush=True)
+    h.check(r.output == want and r.status == status, f"{mode}: {r.output!r} and {r.status}, without us {want!r} and {status}")
+    h.check(s["samples"] > 20, f"{mode}: only {s['samples']} samples")
+    h.check(s["lost"] <= s["samples"] // 100, f"{mode}: {s['lost']} lost of {s['samples']}")
+    h.check((s["complete_share"] or 0) >= COMPLETE_SHARE, f"{mode}: {s['complete_share']} of the stacks are complete")
+    h.check(r.peak_mib < h.MOST_MIB + MORE_MIB.get(mode, 0), f"{mode}: the recorder took {r.peak_mib:.0f} MiB")
+    found, status, said = h.report(path)
+    h.check(status == 0 and found["samples"] == s["samples"], f"{mode}: the report ends with {status}: {said}")
+
+
+def main():
+    h.need_perf_event()
+    folder = h.scratch()
+    for mode, full, short in CROWDS:
+        torture(folder, mode, short if h.SHORT else full)
+    h.finish()
+
+
+main()

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""A long recording of a busy, changing program: the recorder's memory and files settle.
+
+Ten minutes in full, a few seconds in short: the first third is for warming up, then it is watched.
+"""
+import os
+import subprocess
+import time
+
+import harness as h
+
+LENGTH_S = 8 if h.SHORT else int(os.environ.get("GROWTH_SECONDS", "600"))
+MOST_GROWTH_MIB = 4
+
+
+def main():
+    h.need_perf_event()
+    folder = h.scratch()
+    path = os.path.join(folder, "long.inferom")
+    # Steady load: threads that stay, and one thread after the other that comes and goes.
+    script = f'"{h.CROWD}" stay 8 & one=$!; while :; do "{h.CROWD}" churn 200; done & two=$!; trap "kill $one $two" TERM; wait'
+    target = subprocess.Popen(["sh", "-c", script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
+    recorder = h.Recorder(path, "--pid", str(target.pid), "--duration", f"{LENGTH_S}s")
+    readings = []
+    while recorder.process.poll() is None:
+        readings.append((h.memory_mib(recorder.pid, "VmRSS"), h.open_files(recorder.pid)))
+        time.sleep(0.5)
+    r = recorder.wait()
+    os.killpg(target.pid, 9)
+    target.wait()
+    settled = [x for x in readings[len(readings) // 3:] if x[0]]
+    if not h.check(r.status == 0 and r.summary, f"status {r.status}: {r.said}"):
+        h.finish()
+    s = r.summary
+    grown = settled[-1][0] - settled[0][0]
+    print(f"{LENGTH_S} s, {s['samples']} samples, {s['lost']} lost, {s['file_bytes'] >> 10} KiB: "
+          f"{settled[0][0]:.1f} MiB after a third, {settled[-1][0]:.1f} MiB at the end, peak {r.peak_mib:.1f} MiB, {r.most_files} files")
+    h.check(grown < MOST_GROWTH_MIB, f"the recorder grew by {grown:.1f} MiB")
+    h.check(r.peak_mib < h.MOST_MIB, f"the recorder took {r.peak_mib:.0f} MiB")
+    h.finish()
+
+
+main()
