@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/own.h"
+#include "capture/cpu/stack_rest.h"
 #include "capture/cpu/tasks.h"
 
 #include <dirent.h>
@@ -59,6 +60,7 @@ struct processes {
     struct code_files *files;
     struct kernel_symbols *kernel;
     struct tasks tasks;
+    struct stack_rest rest;
     struct processes_count count;
     uint64_t unsampled_ns;
     bool is_total_told;
@@ -93,6 +95,7 @@ void processes_free(struct processes *ps)
     if (!ps)
         return;
     tasks_done(&ps->tasks);
+    stack_rest_done(&ps->rest);
     code_files_free(ps->files);
     kernel_symbols_free(ps->kernel);
     free(ps->waiting);
@@ -343,15 +346,27 @@ static bool learn(struct processes *ps, struct task_process *p, const uint64_t *
     return is_news;
 }
 
-static enum unwind_end walk_user(struct processes *ps, struct task_process *p, const struct raw_sample *raw)
+static size_t walk(struct processes *ps, struct task_process *p, const struct raw_sample *raw, const struct unwind_stack *stack,
+                   uint64_t *addresses, enum unwind_end *out_end)
 {
-    uint64_t addresses[DEPTH_MOST];
-    enum unwind_end end;
     size_t n;
     do {
         struct unwind_space space = space_walk(&p->space);
-        n = unwind_walk(&space, &raw->registers, &raw->stack, addresses, ps->plan.most_depth, &end);
+        n = unwind_walk(&space, &raw->registers, stack, addresses, ps->plan.most_depth, out_end);
     } while (learn(ps, p, addresses, n, raw->time_ns));
+    return n;
+}
+
+/* The sample's own end is what the engine hears: a larger slice is cheaper than reading the rest again and again. */
+static enum unwind_end walk_user(struct processes *ps, struct task_process *p, const struct raw_sample *raw, enum unwind_end *out_sampled)
+{
+    uint64_t addresses[DEPTH_MOST];
+    enum unwind_end end;
+    struct unwind_stack stack = raw->stack;
+    size_t n = walk(ps, p, raw, &stack, addresses, &end);
+    *out_sampled = end;
+    while (end == UNWIND_CUT && stack_rest_read(&ps->rest, p->pid, &stack, &stack))
+        n = walk(ps, p, raw, &stack, addresses, &end);
     for (size_t i = 0; i < n; i++)
         add_address(ps, p, addresses[i] - (i > 0), raw->time_ns);
     return end;
@@ -377,12 +392,15 @@ static enum unwind_end let_wait(struct processes *ps, struct waiting w, struct t
     w.is_counted = raw && has_user_part(p, raw);
     if (w.is_counted)
         w.end = walk_user(ps, p, raw);
+    w.is_counted = has_user_part(h->process, raw);
+    enum unwind_end sampled = UNWIND_COMPLETE;
+    w.end = w.is_counted ? walk_user(ps, h->process, raw, &sampled) : UNWIND_COMPLETE;
     w.n_steps = (uint32_t)(ps->n_steps - w.first_step);
     GROW(ps->waiting, ps->waiting_cap, ps->n_waiting + 1);
     ps->waiting[ps->n_waiting++] = w;
     if (ps->n_steps > STEPS_MOST)
         processes_settle(ps, UINT64_MAX);
-    return w.end;
+    return sampled;
 }
 
 enum unwind_end processes_sample(struct processes *ps, const struct raw_sample *raw)
