@@ -168,7 +168,7 @@ static bool drain(struct recorder *r, struct err *e)
         if (s->is->drain && !s->is->drain(s->self, r, e))
             return err_in(e, "%s", s->is->name);
     }
-    return capture_tick(r->capture, clock_monotonic_ns(), e) || err_in(e, "%s", r->path);
+    return capture_tick(r->capture, clock_monotonic_ns(), e);
 }
 
 /* Targets. */
@@ -343,5 +343,5 @@ bool recorder_close(struct recorder *r, struct err *e)
 {
     stop_sources(r);
     capture_clock(r->capture, r->result.start_ns, r->result.end_ns, clock_wall_offset_ns());
-    return capture_close(r->capture, e) || err_in(e, "%s", r->path);
+    return capture_close(r->capture, e);
 }
