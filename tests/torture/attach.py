@@ -12,7 +12,7 @@ import time
 import harness as h
 
 TIMES = 4 if h.SHORT else 100
-STAY = "0.1s"
+STAY = "0.2s"
 
 
 def visit(target, path):
@@ -23,7 +23,7 @@ def visit(target, path):
     if not h.check(r.summary and r.status == 0, f"attaching: status {r.status}: {r.said}"):
         return 0
     _, status, said = h.report(path)
-    h.check(status == 0, f"the report ends with {status}: {said}")
+    h.check(status == 0 or (r.summary["samples"] == 0 and "no samples" in said), f"the report ends with {status}: {said}")
     return r.summary["samples"]
 
 

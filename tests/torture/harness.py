@@ -111,6 +111,7 @@ class Recorder:
     def __init__(self, path, *options, command=(), stdin=subprocess.DEVNULL, wrapper=()):
         line = [*wrapper, INFEROM, "record", "--json", "-o", path, *options]
         self.path, self.peak_mib, self.most_files = path, 0.0, 0
+        self.target = os.path.basename(command[0])[:15] if command else None
         self.process = subprocess.Popen(line + (["--", *command] if command else []), stdin=stdin,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.pid = self.process.pid
@@ -124,13 +125,11 @@ class Recorder:
             time.sleep(0.05)
 
     def child(self):
-        """The pid of the target, once there is one."""
-        for _ in range(2000):
-            children = proc(self.pid, f"task/{self.pid}/children").split()
-            if children:
-                return int(children[0])
-            if self.process.poll() is not None:
-                return None
+        """The pid of the target, once it is what it was started as; None when the recorder ended before."""
+        while self.process.poll() is None:
+            for pid in proc(self.pid, f"task/{self.pid}/children").split():
+                if proc(pid, "comm").strip() == self.target:
+                    return int(pid)
             time.sleep(0.005)
         return None
 
