@@ -390,11 +390,9 @@ static enum unwind_end let_wait(struct processes *ps, struct waiting w, struct t
     for (size_t i = 0; raw && i < raw->n_kernel; i++)
         add_step(ps, (struct step){.address = raw->kernel[i] - (i > 0), .is_kernel = true});
     w.is_counted = raw && has_user_part(p, raw);
-    if (w.is_counted)
-        w.end = walk_user(ps, p, raw);
-    w.is_counted = has_user_part(h->process, raw);
     enum unwind_end sampled = UNWIND_COMPLETE;
-    w.end = w.is_counted ? walk_user(ps, h->process, raw, &sampled) : UNWIND_COMPLETE;
+    if (w.is_counted)
+        w.end = walk_user(ps, p, raw, &sampled);
     w.n_steps = (uint32_t)(ps->n_steps - w.first_step);
     GROW(ps->waiting, ps->waiting_cap, ps->n_waiting + 1);
     ps->waiting[ps->n_waiting++] = w;
