@@ -179,6 +179,8 @@ static void began(void *self, const struct sampler_thread *t)
             processes_fork(te->ps, t->pid, t->pid, t->tid, t->began_ns);
         break;
     }
+    if (t->pid == t->tid)
+        recorder_add_process(te->into, t->pid);
 }
 
 static struct view last_part(struct view path)
@@ -271,6 +273,8 @@ static void ended(void *self, const struct sampler_thread *t)
     uint64_t most = te->now_ns - te->start_ns;
     processes_thread_cpu(te->ps, t->pid, t->tid, within(t->cpu_ns - t->cpu_began_ns, 0, most));
     processes_exit(te->ps, t->pid, t->tid);
+    if (t->pid == t->tid)
+        recorder_remove_process(te->into, t->pid);
 }
 
 static void visit(struct timer_engine *te)
