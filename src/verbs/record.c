@@ -148,6 +148,8 @@ static bool record(const struct call *c, struct err *e)
     say_facts(c, &here, r);
     struct recorder_until until = {.duration_ns = s->duration_ns, .stop = c->stop};
     bool ok = recorder_run(r, &until, e);
+    if (s->off_cpu && !recorder_result(r)->has_waits)
+        log_warn("time off the CPU was not recorded: of the engines only perf_event can, and it was not to be had");
     target_hold_signals();
     ok = ok && recorder_close(r, e) && print_summary(c, path, r, e);
     return wait_for_target(c, r, ok, e);

@@ -79,6 +79,14 @@ static bool choose_set(const struct profile *p, const char *name, bool was_filte
     return err_set(e, ERR_MALFORMED, "there are no samples in it");
 }
 
+static bool choose_waits(const struct profile *p, const struct sample_set **out, struct err *e)
+{
+    if (choose_set(p, "off-cpu", false, out, NULL))
+        return true;
+    err_set(e, ERR_USAGE, "--waits: the profile has no waits");
+    return err_hint(e, "'inferom record --off-cpu' records them");
+}
+
 static bool choose_measure(const struct profile *p, const struct sample_set *s, const char *name, size_t *out,
                            struct err *e)
 {
@@ -164,8 +172,8 @@ static bool report(const struct call *c, struct err *e)
         .top = !s->tree && !s->inverted && !s->threads && !s->waits,
         .style = {.width = s->width ? (unsigned)s->width : c->look.width, .colour = c->look.colour},
     };
-    const char *set = s->waits && !s->set ? "off-cpu" : s->set;
-    if (!choose_set(p, set, filtered, &r.set, e) || !choose_measure(p, r.set, s->measure, &r.measure, e) ||
+    if (!(s->waits && !s->set ? choose_waits(p, &r.set, e) : choose_set(p, s->set, filtered, &r.set, e)) ||
+        !choose_measure(p, r.set, s->measure, &r.measure, e) ||
         !threshold(s->min_total, &r.set->measures[r.measure], &r.min_total, e))
         return e && e->kind == ERR_USAGE ? false : err_in(e, "%s", c->args[0]);
     if (s->json)

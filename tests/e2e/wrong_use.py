@@ -54,6 +54,7 @@ ROWS = [
 
     # Values.
     ("report ok.folded --top",           USAGE,      "inferom report: --top needs N"),
+    ("report --waits ok.folded",         USAGE,      "inferom report: --waits: the profile has no waits ('inferom record --off-cpu' records them)"),
     ("report ok.folded -n",              USAGE,      "inferom report: -n needs N"),
     ("report --top 5x ok.folded",        USAGE,      "inferom report: --top: '5x' is not a whole number"),
     ("report --top -5 ok.folded",        USAGE,      "inferom report: --top: '-5' is not a whole number"),
