@@ -46,7 +46,8 @@ static size_t read_stack(int32_t pid, uint64_t from, uint8_t *out, size_t most)
     size_t n = 0;
     for (uint64_t at = from; at < from + most && n < PIECES; n++) {
         uint64_t next = (at / PAGE + 1) * PAGE, end = next < from + most ? next : from + most;
-        remote[n] = (struct iovec){.iov_base = (void *)(uintptr_t)at, .iov_len = (size_t)(end - at)}; /* NOLINT(performance-no-int-to-ptr): an address of another process */
+        /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process */
+        remote[n] = (struct iovec){.iov_base = (void *)(uintptr_t)at, .iov_len = (size_t)(end - at)};
         at = end;
     }
     ssize_t got = process_vm_readv(pid, &local, 1, remote, n, 0);

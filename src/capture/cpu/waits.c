@@ -30,7 +30,8 @@ struct waiting_thread {
 /* What will be a sample when its stack has names. Stacks come back in the order in which they were sent for. */
 struct pending {
     uint64_t time_ns, value_ns;
-    int32_t pid, tid;
+    thread_id thread;
+    int32_t tid;
     bool is_preempted, has_stack;
     enum wait_class so_far;
 };
@@ -91,6 +92,14 @@ static struct waiting_thread **place_of(struct waits *w, int32_t tid)
     return at;
 }
 
+static void add_up(struct waits *w, struct switches_sum *s)
+{
+    w->count.sum.running_ns += s->running_ns;
+    w->count.sum.waiting_ns += s->waiting_ns;
+    w->count.sum.unknown_ns += s->unknown_ns;
+    *s = (struct switches_sum){0};
+}
+
 static struct waiting_thread *add_thread(struct waits *w, int32_t pid, int32_t tid, enum switches_state is, bool is_preempted,
                                          uint64_t now_ns)
 {
@@ -100,6 +109,7 @@ static struct waiting_thread *add_thread(struct waits *w, int32_t pid, int32_t t
         h->next = *at;
         *at = h;
     }
+    add_up(w, &h->life.sum); /* of somebody who had the number before, and whose end was lost */
     h->pid = pid;
     h->tid = tid;
     h->out_ns = now_ns;
@@ -183,6 +193,12 @@ static bool has_stack_of(const struct waiting_thread *h, const struct wait *wait
 
 /* Samples. */
 
+/* Now, and not when the stack has names: by then the thread may be forgotten. */
+static thread_id thread_id_of(const struct waits *w, const struct waiting_thread *h, uint64_t now_ns)
+{
+    return processes_thread(w->plan.ps, h->pid, h->tid, now_ns);
+}
+
 static stack_id mark(struct waits *w, stack_id caller, struct view text)
 {
     return builder_push(w->names, caller, builder_frame_named(w->names, text));
@@ -203,8 +219,7 @@ static stack_id nearest(struct waits *w, int32_t tid)
 static void write_sample(struct waits *w, const struct pending *p, stack_id stack, enum wait_class is)
 {
     struct label label = {.key = w->key, .text = builder_string(w->names, view_of(wait_class_names[p->is_preempted ? WAIT_CPU : is]))};
-    thread_id thread = processes_thread(w->plan.ps, p->pid, p->tid, p->time_ns);
-    context_id context = builder_context(w->names, thread, builder_labels(w->names, &label, 1));
+    context_id context = builder_context(w->names, p->thread, builder_labels(w->names, &label, 1));
     int64_t value = (int64_t)p->value_ns;
     capture_sample(w->plan.into, w->set, p->time_ns, context, stack, &value);
     w->count.samples++;
@@ -228,7 +243,7 @@ static void write_wait(struct waits *w, struct waiting_thread *h, const struct w
     bool has_stack = has_stack_of(h, wait);
     GROW(w->pending, w->pending_cap, w->n_pending + 1);
     w->pending[w->n_pending++] = (struct pending){
-        .time_ns = wait->start_ns, .value_ns = value_ns, .pid = h->pid, .tid = h->tid,
+        .time_ns = wait->start_ns, .value_ns = value_ns, .thread = thread_id_of(w, h, wait->start_ns), .tid = h->tid,
         .is_preempted = wait->is_preempted, .has_stack = has_stack, .so_far = h->kept.so_far,
     };
     w->count.stackless_ns += has_stack ? 0 : value_ns;
@@ -281,10 +296,11 @@ static void take_wait(struct waits *w, struct waiting_thread *h, const struct wa
 static void empty_carry(struct waits *w, struct waiting_thread *h, uint64_t now_ns)
 {
     for (int is_preempted = 0; w->has_begun && is_preempted < 2; is_preempted++) {
-        struct pending rest = {.time_ns = now_ns, .value_ns = h->carry_ns[is_preempted], .pid = h->pid, .tid = h->tid,
-                               .is_preempted = is_preempted};
-        if (rest.value_ns)
-            write_sample(w, &rest, mark(w, STACK_ROOT, VIEW("[short waits]")), WAIT_UNKNOWN);
+        struct pending rest = {.time_ns = now_ns, .value_ns = h->carry_ns[is_preempted], .is_preempted = is_preempted};
+        if (!rest.value_ns)
+            continue;
+        rest.thread = thread_id_of(w, h, now_ns);
+        write_sample(w, &rest, mark(w, STACK_ROOT, VIEW("[short waits]")), WAIT_UNKNOWN);
     }
     h->carry_ns[0] = h->carry_ns[1] = 0;
 }
@@ -320,14 +336,6 @@ static void settle(struct waits *w, struct waiting_thread *h, uint64_t now_ns)
     struct wait wait;
     if (switches_cut(&h->life, now_ns, w->losses, &wait))
         take_wait(w, h, &wait);
-}
-
-static void add_up(struct waits *w, struct switches_sum *s)
-{
-    w->count.sum.running_ns += s->running_ns;
-    w->count.sum.waiting_ns += s->waiting_ns;
-    w->count.sum.unknown_ns += s->unknown_ns;
-    *s = (struct switches_sum){0};
 }
 
 void waits_exit(struct waits *w, int32_t tid, uint64_t now_ns)
