@@ -122,13 +122,6 @@ static size_t print_threads(const struct live_view *v, const struct sample_set *
     return lines;
 }
 
-/* A window has no room for whole paths. */
-static struct view last_part(struct view path)
-{
-    const char *slash = path.n ? memrchr(path.at, '/', path.n) : NULL;
-    return slash ? view_between(slash + 1, path.at + path.n) : path;
-}
-
 static void print_functions(const struct live_view *v, const struct sample_set *set, size_t most, struct sink *out)
 {
     static const struct column columns[] = {{"Self", "self_share", COLUMN_SHARE},
@@ -145,7 +138,7 @@ static void print_functions(const struct live_view *v, const struct sample_set *
         table_number(t, share(top.rows[i].total, top.whole));
         table_text(t, name_of_function(p, top.rows[i].function, room));
         table_text(t, name_of_module(p, top.rows[i].function));
-        table_text(t, last_part(name_of_place(p, top.rows[i].function, room)));
+        table_text(t, view_last_part(name_of_place(p, top.rows[i].function, room)));
     }
     sink_char(out, '\n');
     table_print(t, &v->style, out);

@@ -45,7 +45,7 @@ struct overhead {
     const struct overhead_settings *s;
     struct scratch scratch;
     char *const *command;
-    char *const *nothing; /* the load with nothing to do; NULL: the command is the user's */
+    char *const *brief; /* the same load with less to do; NULL: the command is the user's */
     struct way *ways;
     size_t n_ways, cap_ways;
     double *load_cpu_ns;
@@ -121,17 +121,23 @@ static bool measure_alone(struct overhead *o, struct timed_run *out, struct err 
 
 static double not_below_zero(double x) { return x > 0 ? x : 0; }
 
-/* What the recorder takes to begin and to end is apart from what it takes all the time, where we can tell. */
+/*
+ * The recorder takes something to begin and to end, and something all the time. Where the load is ours
+ * a shorter run tells the two apart: a line through two points.
+ */
 static bool measure_recorder(struct overhead *o, struct way *w, const struct recorded_run *run, struct err *e)
 {
-    struct recorded_run nothing = {.recorder_cpu_ns = 0};
+    struct recorded_run brief;
     w->fixed_ns[w->n] = UNKNOWN;
-    if (o->nothing) {
-        if (!run_recorded(&nothing, &o->scratch, w->engine, w->rate_hz, o->nothing, o->c->stop, e))
-            return false;
-        w->fixed_ns[w->n] = nothing.recorder_cpu_ns;
-    }
-    w->share[w->n] = not_below_zero(run->recorder_cpu_ns - nothing.recorder_cpu_ns) / (run->wall_ns - nothing.wall_ns);
+    w->share[w->n] = run->recorder_cpu_ns / run->wall_ns;
+    if (!o->brief)
+        return true;
+    if (!run_recorded(&brief, &o->scratch, w->engine, w->rate_hz, o->brief, o->c->stop, e))
+        return false;
+    double longer_ns = run->wall_ns - brief.wall_ns;
+    double share = longer_ns > 0 ? not_below_zero(run->recorder_cpu_ns - brief.recorder_cpu_ns) / longer_ns : 0;
+    w->share[w->n] = share;
+    w->fixed_ns[w->n] = not_below_zero(brief.recorder_cpu_ns - share * brief.wall_ns);
     return true;
 }
 
@@ -210,9 +216,9 @@ static void print_answer(struct overhead *o)
     const struct call *c = o->c;
     own(free) struct overhead_row *rows = mem_new(o->n_ways * sizeof *rows);
     struct overhead_answer a = {
-        .load = o->nothing ? "two spinning threads, stacks of 13 frames" : o->command[0],
+        .load = o->brief ? "two spinning threads, stacks of 13 frames" : o->command[0],
         .tolerance = TOLERANCE,
-        .has_wall = !o->nothing,
+        .has_wall = !o->brief,
         .rows = rows,
     };
     a.load_cpu_ns = median_of(o->load_cpu_ns, o->n_loads);
@@ -233,15 +239,18 @@ static bool overhead(const struct call *c, struct err *e)
     const struct overhead_settings *s = c->settings;
     if (s->spin)
         return spin(s->spin, e);
-    char units[32];
-    snprintf(units, sizeof units, "%" PRIu64, spin_units(s->length_ns));
+    enum { BRIEF_PART = 8 };
+    char units[32], few_units[32];
+    uint64_t n_units = spin_units(s->length_ns);
+    snprintf(units, sizeof units, "%" PRIu64, n_units);
+    snprintf(few_units, sizeof few_units, "%" PRIu64, n_units / BRIEF_PART + 1);
     const char *const load[] = {"/proc/self/exe", "overhead", "--spin", units, NULL};
-    const char *const nothing[] = {"/proc/self/exe", "overhead", "--spin", "1", NULL};
+    const char *const brief[] = {"/proc/self/exe", "overhead", "--spin", few_units, NULL};
     own(overhead) struct overhead o = {
         .c = c,
         .s = s,
         .command = c->n_args ? c->args : (char *const *)load,
-        .nothing = c->n_args ? NULL : (char *const *)nothing,
+        .brief = c->n_args ? NULL : (char *const *)brief,
         .load_cpu_ns = mem_new((size_t)s->rounds * sizeof *o.load_cpu_ns),
     };
     if (!scratch_make(&o.scratch, e) || !add_ways(&o, e))
