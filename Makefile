@@ -7,7 +7,7 @@ WERROR       ?= true
 BOOTSTRAP    ?= scripts/bootstrap
 export V PREFIX DESTDIR FUZZ_SECONDS WERROR
 
-.PHONY: build demo test bench lint fuzz coverage promises install clean help
+.PHONY: build demo test bench torture lint fuzz coverage promises install clean help
 .NOTPARALLEL:
 
 build:     ## the program, build/inferom; what plain `make` does (WERROR=false for other compilers)
@@ -25,6 +25,11 @@ bench:     ## what we promise about our own cost
 	@$(BOOTSTRAP) bench
 	@scripts/build build-release
 	@python3 tests/bench/run.py build-release
+
+torture:   ## what a recorder meets on a bad day, in full; about half an hour
+	@$(BOOTSTRAP) torture
+	@scripts/build build
+	@scripts/torture
 
 lint:      ## gcc, clang, clang-tidy, cppcheck and shellcheck; all clean
 	@$(BOOTSTRAP) lint

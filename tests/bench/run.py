@@ -23,6 +23,8 @@ import subprocess
 import sys
 import tempfile
 
+import cpu_rows
+
 BUILD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else sys.exit(__doc__)
 REPEATS = int(os.environ.get("BENCH_REPEATS", "5"))
 INFEROM = os.path.join(BUILD, "src/cli/inferom")
@@ -209,6 +211,9 @@ BENCHMARKS = {
     "symbols-names": lambda s: symbols(s, large_library(), 10000, ["addr2line", "llvm-addr2line"]),
     "symbols-inlined": lambda s: symbols(s, program_with_dwarf(), 10000, ["addr2line", "llvm-addr2line"]),
 }
+
+
+BENCHMARKS |= cpu_rows.BENCHMARKS
 
 
 def main():

@@ -23,7 +23,7 @@ def main():
     recorder = h.Recorder(path, "--pid", str(target.pid), "--duration", f"{LENGTH_S}s")
     readings = []
     while recorder.process.poll() is None:
-        readings.append((h.memory_mib(recorder.pid, "VmRSS"), h.open_files(recorder.pid)))
+        readings.append((h.memory_mib(recorder.pid, "RssAnon"), h.open_files(recorder.pid)))
         time.sleep(0.5)
     r = recorder.wait()
     os.killpg(target.pid, 9)
