@@ -4,7 +4,6 @@
 Ten minutes in full, a few seconds in short: the first third is for warming up, then it is watched.
 """
 import os
-import subprocess
 import time
 
 import harness as h
@@ -15,19 +14,15 @@ MOST_GROWTH_MIB = 4
 
 def main():
     h.need_perf_event()
-    folder = h.scratch()
-    path = os.path.join(folder, "long.inferom")
-    # Steady load: threads that stay, and one thread after the other that comes and goes.
-    script = f'"{h.CROWD}" stay 8 & one=$!; while :; do "{h.CROWD}" churn 200; done & two=$!; trap "kill $one $two" TERM; wait'
-    target = subprocess.Popen(["sh", "-c", script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
-    recorder = h.Recorder(path, "--pid", str(target.pid), "--duration", f"{LENGTH_S}s")
-    readings = []
+    path = os.path.join(h.scratch(), "long.inferom")
+    # Steady load: threads that stay, and one process after the other whose threads come and go.
+    script = f'''exec >/dev/null; end=$(($(date +%s) + {LENGTH_S})); "{h.CROWD}" stay 8 & one=$!
+        while [ $(date +%s) -lt $end ]; do "{h.CROWD}" churn 200; done; kill $one; wait'''
+    recorder, readings = h.Recorder(path, command=["sh", "-c", script]), []
     while recorder.process.poll() is None:
         readings.append((h.memory_mib(recorder.pid, "RssAnon"), h.open_files(recorder.pid)))
         time.sleep(0.5)
     r = recorder.wait()
-    os.killpg(target.pid, 9)
-    target.wait()
     settled = [x for x in readings[len(readings) // 3:] if x[0]]
     if not h.check(r.status == 0 and r.summary, f"status {r.status}: {r.said}"):
         h.finish()
