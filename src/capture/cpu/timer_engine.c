@@ -347,8 +347,9 @@ static void fill_result(const struct timer_engine *te, const struct sampler_regi
 {
     struct processes_count c = processes_counts(te->ps);
     out->engine = "timers";
-    snprintf(out->engine_note, sizeof out->engine_note, "%s",
-             shared->threads ? "perf_event_open is refused here; timers in the target see user code, a few hundred times a second"
+    snprintf(out->engine_note, sizeof out->engine_note, "%s%s", /* who asked for timers knows nothing of a refusal */
+             shared->threads && !te->plan.engine ? "perf_event_open is refused here; " : "",
+             shared->threads ? "timers in the target see user code, a few hundred times a second"
                              : "the target never answered: it runs without its environment, or started only static programs");
     out->cpu_ns = (int64_t)c.cpu_ns;
     out->samples = c.samples;
