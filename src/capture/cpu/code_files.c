@@ -148,6 +148,7 @@ static void build_table(struct code_file *c)
         return;
     s.eh_frame = image_section(c->image, ".eh_frame", &s.eh_frame_address);
     s.text = image_section(c->image, ".text", &s.text_address);
+    s.text_stays = true; /* image and table of a row go together */
     for (size_t i = 0; i < sizeof plts / sizeof *plts; i++) {
         uint64_t address = 0;
         struct view bytes = image_section(c->image, plts[i], &address);
