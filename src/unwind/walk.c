@@ -89,6 +89,13 @@ static bool is_plausible_return(const struct walk *w, uint64_t ra)
     return m && (!m->table || frame_follows_call(m->table, ra - m->bias));
 }
 
+/* A caller with rules of its own may use rbp for anything: then it need not look like a frame pointer. The call must be in sight. */
+static bool has_rule(const struct walk *w, uint64_t ra)
+{
+    const struct unwind_map *m = ra ? map_at(w->space, NULL, ra - 1) : NULL;
+    return m && m->table && frame_sees_text(m->table, ra - m->bias) && unwind_table_at(m->table, ra - 1 - m->bias)->how != CFA_NONE;
+}
+
 static bool enter_guessed(struct walk *w, uint64_t ra, uint64_t sp, uint64_t fp)
 {
     w->is_guessed = true;
@@ -113,7 +120,7 @@ static bool has_return_on_top(const struct walk *w, uint64_t *out)
 /*
  * Code without rules. If it keeps frame pointers there is a pair at fp: the caller's fp
  * and the return address. It is believed when it lies on the stack in front of us, leads
- * further up, and returns behind a call. A zero marks the outermost frame by convention
+ * further up or into code with rules, and returns behind a call. A zero marks the outermost frame by convention
  * (the dynamic linker's first instructions are such code).
  */
 static bool step_by_guess(struct walk *w)
@@ -131,7 +138,8 @@ static bool step_by_guess(struct walk *w)
         return stop(w, UNWIND_NO_RULE);
     if (w->space->arch == UNWIND_ARM64)
         ra &= (UINT64_C(1) << ADDRESS_BITS) - 1;
-    if ((caller_fp && caller_fp <= fp) || (ra && !is_plausible_return(w, ra)))
+    bool leads_up = !caller_fp || caller_fp > fp || has_rule(w, ra);
+    if (!leads_up || (ra && !is_plausible_return(w, ra)))
         return stop(w, UNWIND_NO_RULE);
     return enter_guessed(w, ra, fp + 16, caller_fp);
 }

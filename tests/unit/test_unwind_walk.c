@@ -23,7 +23,8 @@ enum { FP = 6, SP = 7, RBX = 3, RA = 16, ARM_FP = 29, ARM_LR = 30, ARM_SP = 31, 
      600  *(rbp-8), rbp at *(rbp)                   700  CFA in rbx                             */
 static struct unwind_table *x86_table(void)
 {
-    static const char text[] = "\xe8\x00\x00\x00\x00\xff\xd0\x41\xff\x54\x24\x08\xff\x15\x00\x00\x00\x00\x90\x90\x90";
+    static const char text[] = "\xe8\x00\x00\x00\x00\xff\xd0\x41\xff\x54\x24\x08\xff\x15\x00\x00\x00\x00\x90\x90\x90"
+                               "\xe8\x00\x00\x00\x00\x90"; /* 515: a call in code with rules */
     struct eh_writer w = {.n = 0};
     size_t cie = eh_cie(&w, "zR", 0x1b, OPS(DEF_CFA(SP, 8), OFFSET(RA, 1)));
     eh_fde(&w, cie, 0x1000, 0x100, OPS(NOP));
@@ -31,6 +32,7 @@ static struct unwind_table *x86_table(void)
     eh_fde(&w, cie, 0x1200, 0x100, OPS(UNDEFINED(RA)));
     eh_fde(&w, cie, 0x1300, 0x100, OPS(DEF_CFA(FP, 16), OFFSET(FP, 2)));
     eh_fde(&w, cie, 0x1400, 0x100, OPS(DEF_CFA(10, 0)));
+    eh_fde(&w, cie, 0x1515, 0x10, OPS(NOP));
     eh_fde(&w, cie, 0x1600, 0x100, OPS(CFA_EXPRESSION(3, BREG(FP, -8), DEREF), AT_EXPRESSION(FP, 2, BREG(FP, 0))));
     eh_fde(&w, cie, 0x1700, 0x100, OPS(DEF_CFA(RBX, 16), OFFSET(RBX, 2)));
     struct unwind_sections s = {.arch = UNWIND_X86_64, .eh_frame = {w.bytes, w.n}, .eh_frame_address = EH_ADDRESS,
@@ -76,6 +78,8 @@ static const struct walk_case x86_cases[] = {
      {CODE(0x50f), CODE(5), CODE(0x205)}, UNWIND_GUESSED},
     {"just entered, the call in sight", CODE(0x50f), 77, 0, {CODE(0x507), CODE(0x507), 0}, 3, {CODE(0x50f), CODE(0x507)}, UNWIND_NO_RULE},
     {"the call out of sight", CODE(0x50f), 77, 0, {CODE(0x207), 0}, 2, {CODE(0x50f)}, UNWIND_NO_RULE},
+    {"into code with rules, which has its own use for rbp", CODE(0x50f), AT(1), 0, {9, 5, CODE(0x51a), CODE(0x205)}, 4,
+     {CODE(0x50f), CODE(0x51a), CODE(0x205)}, UNWIND_GUESSED},
     {"not behind a call", CODE(0x50f), AT(1), 0, {9, 0, CODE(0x506), CODE(0x205)}, 4, {CODE(0x50f)}, UNWIND_NO_RULE},
     {"downwards", CODE(0x50f), AT(1), 0, {9, AT(0), CODE(0x507), CODE(0x205)}, 4, {CODE(0x50f)}, UNWIND_NO_RULE},
     {"not on the stack", CODE(0x50f), 77, 0, {9, 0, CODE(0x507), CODE(0x205)}, 4, {CODE(0x50f)}, UNWIND_NO_RULE},
