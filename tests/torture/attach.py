@@ -11,7 +11,7 @@ import time
 
 import harness as h
 
-TIMES = 4 if h.SHORT else 100
+TIMES = 2 if h.SHORT else 100
 STAY = "0.2s"
 
 
@@ -56,7 +56,7 @@ def burn(folder):
     """fx-burn ends by itself; another one takes its place until there were enough visits."""
     left, samples = TIMES, 0
     while left > 0:
-        target, count, got = visits("fx-burn", [h.BURN, "--seconds", "2" if h.SHORT else "20"], 2, folder, left)
+        target, count, got = visits("fx-burn", [h.BURN, "--seconds", "1" if h.SHORT else "20"], 2, folder, left)
         left, samples = left - count, samples + got
         told = json.loads(target.communicate()[0])
         shares = {f["name"]: f["share"] for t in told["threads"] for f in t["functions"]}

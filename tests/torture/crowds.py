@@ -15,7 +15,7 @@ CROWDS = [
     ("loads", 20000, 500),
     ("maps", 10000, 10000),
 ]
-COMPLETE_SHARE = 0.995
+BROKEN_SHARE, BROKEN_FEW = 0.005, 1  # stacks that may be incomplete: a share, or this many where there are few
 LOST_SHARE = 0.01
 PERIOD_NS = 1000000
 
@@ -47,7 +47,8 @@ def torture(folder, mode, count):
     h.check(r.output == want and r.status == status, f"{mode}: {r.output!r} and {r.status}, without us {want!r} and {status}")
     h.check(s["samples"] > 20, f"{mode}: only {s['samples']} samples")
     h.check(s["lost"] <= LOST_SHARE * s["samples"], f"{mode}: {s['lost']} lost of {s['samples']}")
-    h.check((s["complete_share"] or 0) >= COMPLETE_SHARE, f"{mode}: {s['complete_share']} of the stacks are complete")
+    broken = (1 - (s["complete_share"] or 0)) * s["samples"]
+    h.check(broken < max(BROKEN_SHARE * s["samples"], BROKEN_FEW + 0.5), f"{mode}: {s['complete_share']} of the stacks are complete")
     h.check(0.5 < accounted(s) / cpu_ns < 2, f"{mode}: accounts for {accounted(s) / 1e9:.2f} s of {cpu_ns / 1e9:.2f} s")
     h.check(r.peak_mib < h.MOST_MIB, f"{mode}: the recorder took {r.peak_mib:.0f} MiB")
     found, status, said = h.report(path)

@@ -9,7 +9,7 @@ import sys
 import harness as h
 
 ROOM_KIB, BALLAST_KIB = 64, 40  # something else has most of the disk
-SECONDS = 3 if h.SHORT else 20
+SECONDS = 2 if h.SHORT else 20
 
 
 def with_small_disk(folder, script):

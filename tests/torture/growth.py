@@ -8,7 +8,7 @@ import time
 
 import harness as h
 
-LENGTH_S = 8 if h.SHORT else int(os.environ.get("GROWTH_SECONDS", "600"))
+LENGTH_S = 5 if h.SHORT else int(os.environ.get("GROWTH_SECONDS", "600"))
 MOST_GROWTH_MIB = 4
 
 
