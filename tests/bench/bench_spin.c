@@ -27,7 +27,7 @@ static uint64_t cpu_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-__attribute__((noipa)) static void spin(void)
+__attribute__((noinline)) static void spin(void)
 {
     uint64_t x = 88172645463325252;
     for (int i = 0; i < CHUNK; i++) {
@@ -38,7 +38,7 @@ __attribute__((noipa)) static void spin(void)
     }
 }
 
-__attribute__((noipa)) static void descend(int depth, struct spinner *s)
+__attribute__((noinline)) static void descend(int depth, struct spinner *s)
 {
     if (depth)
         descend(depth - 1, s);

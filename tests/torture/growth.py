@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""A long recording of a busy, changing program: the recorder's memory and files settle.
+"""A long recording of a busy program: the recorder's memory and files settle.
 
-Ten minutes in full, a few seconds in short: the first third is for warming up, then it is watched.
+Ten minutes in full, a few seconds in short: the first third is for warming up, then it is watched. Every thread that
+ever lived has a row in the file's tables, so a crowd that comes and goes is another matter; crowds.py looks at that.
 """
 import os
 import time
@@ -15,9 +16,9 @@ MOST_GROWTH_MIB = 4
 def main():
     h.need_perf_event()
     path = os.path.join(h.scratch(), "long.inferom")
-    # Steady load: threads that stay, and one process after the other whose threads come and go.
+    # Steady load: threads that stay, and one process after the other with a library that comes and goes.
     script = f'''exec >/dev/null; end=$(($(date +%s) + {LENGTH_S})); "{h.CROWD}" stay 8 & one=$!
-        while [ $(date +%s) -lt $end ]; do "{h.CROWD}" churn 200; done; kill $one; wait'''
+        while [ $(date +%s) -lt $end ]; do "{h.CROWD}" loads 500; done; kill $one; wait'''
     recorder, readings = h.Recorder(path, command=["sh", "-c", script]), []
     while recorder.process.poll() is None:
         readings.append((h.memory_mib(recorder.pid, "RssAnon"), h.open_files(recorder.pid)))
