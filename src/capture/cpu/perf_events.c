@@ -37,8 +37,8 @@ enum { RING_MOST = 8 << 20, RING_USUAL = 512 << 10, RING_LEAST = 128 << 10, RING
 static void list_cpus(struct perf_events *pe)
 {
     char text[4096];
-    if (host_text(pe->wish.host, "/sys/devices/system/cpu/online", text, sizeof text) != 0)
-        snprintf(text, sizeof text, "0-%u", host_cpus(pe->wish.host) - 1);
+    if (!host_cpu_list(pe->wish.host, text, sizeof text))
+        return;
     size_t cap = 0;
     char *at = text;
     while (*at >= '0' && *at <= '9') { /* 0-3,6,8-11 */

@@ -92,11 +92,32 @@ bool host_any(const struct host *h, const char *folder, bool (*each)(void *self,
     return found;
 }
 
-/* "0-3,8,10-11" */
+/* "cpu0 ...", "cpu1 ...", behind the line of all together. */
+static void cpus_of_stat(const struct host *h, char *out, size_t size)
+{
+    char stat[16384];
+    size_t used = 0;
+    out[0] = '\0';
+    if (host_text(h, "/proc/stat", stat, sizeof stat) != 0)
+        return;
+    for (const char *line = strstr(stat, "\ncpu"); line && used + 12 < size; line = strstr(line + 1, "\ncpu")) {
+        unsigned n;
+        if (sscanf(line, "\ncpu%u ", &n) == 1)
+            used += (size_t)snprintf(out + used, size - used, "%s%u", used ? "," : "", n);
+    }
+}
+
+bool host_cpu_list(const struct host *h, char *out, size_t size)
+{
+    if (host_word(h, "/sys/devices/system/cpu/online", out, size) != 0)
+        cpus_of_stat(h, out, size); /* a container or chroot without /sys */
+    return out[0] != '\0';
+}
+
 unsigned host_cpus(const struct host *h)
 {
-    char list[1024];
-    if (host_word(h, "/sys/devices/system/cpu/online", list, sizeof list) != 0)
+    char list[4096];
+    if (!host_cpu_list(h, list, sizeof list))
         return 1;
     unsigned count = 0;
     for (char *rest = NULL, *part = strtok_r(list, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {

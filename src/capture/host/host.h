@@ -38,6 +38,7 @@ bool host_has(const struct host *h, const char *path);
 bool host_any(const struct host *h, const char *folder, bool (*each)(void *self, const char *path), void *self);
 
 /* A few things many ask for. */
+bool host_cpu_list(const struct host *h, char *out, size_t size);               /* online: "0-3,8"; false when nobody says */
 unsigned host_cpus(const struct host *h);                                     /* online; 1 when nobody says */
 bool host_kernel_since(const struct host *h, unsigned major, unsigned minor); /* false when unknown */
 bool host_env(const struct host *h, const char *name, const char **out);      /* set and not empty */
