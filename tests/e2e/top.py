@@ -128,6 +128,8 @@ def a_command_ends_with_the_watching():
 
 def main():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT:
+        signal.signal(number, signal.SIG_DFL)  # under nohup, or behind '&', they are ignored and would stay so
     failed = 0
     for case in (keys_do_what_they_say, windows_change_their_size, signals_restore_the_terminal,
                  stopping_gives_the_terminal_back, a_terminal_that_is_gone_ends_it, a_command_ends_with_the_watching):
