@@ -155,20 +155,29 @@ def start(folder, *command):
                                   stderr=subprocess.PIPE, text=True)
 
 
-def child_of(pid):
+def program_of(pid):
+    try:
+        return os.path.realpath(os.readlink(f"/proc/{pid}/exe"))
+    except OSError:  # it has ended
+        return None
+
+
+def child_of(pid, program):
+    """The child that runs the program: the recorder has others for a moment, when it tries what the machine permits."""
     for _ in range(200):
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
             children = f.read().split()
-        if children:
-            return int(children[0])
+        for child in children:
+            if program_of(child) == os.path.realpath(program):
+                return int(child)
         time.sleep(0.05)
-    sys.exit("the recorder started nothing")
+    sys.exit(f"the recorder did not start {program}")
 
 
 def endings(folder):
     burn = FIXTURES["fx-burn-fp"]
     path, recorder = start(folder, burn, "--seconds", "600")
-    target = child_of(recorder.pid)
+    target = child_of(recorder.pid, burn)
     time.sleep(3)
     os.kill(target, signal.SIGKILL)
     _, err = recorder.communicate(timeout=PATIENCE_S)
@@ -177,7 +186,7 @@ def endings(folder):
     check("target killed: all samples are there", got["samples"] > 50 and not got["lost"][1:], f"{got['samples']}, {err.splitlines()[:2]}")
 
     path, recorder = start(folder, burn, "--seconds", "3")
-    target = child_of(recorder.pid)
+    target = child_of(recorder.pid, burn)
     time.sleep(2)
     recorder.kill()
     out = recorder.stdout.read()  # until the target, which has it open too, has ended
