@@ -1,7 +1,7 @@
 """Rows of run.py about the CPU profiler, beside perf on the same programs, taking turns.
 
     CLANG=clang++        the compiler that is recorded
-    CPU_LOAD_SECONDS=.3  CPU seconds of each thread of the spin load, per turn
+    CPU_LOAD_SECONDS=2   CPU seconds of each thread of the spin load, per turn
 
 perf counts the same thing at the same rate: cpu-clock, one sample per millisecond of CPU time. Where it is not
 installed a row says so and shows ours alone.
@@ -18,8 +18,8 @@ import subprocess
 import __main__ as bench
 
 CLANG = os.environ.get("CLANG", "clang++")
-LOAD_SECONDS = os.environ.get("CPU_LOAD_SECONDS", "0.3")
-ROUNDS_PER_REPEAT = 8  # many short turns: what the neighbours do changes by the second
+LOAD_SECONDS = os.environ.get("CPU_LOAD_SECONDS", "2")
+ROUNDS_PER_REPEAT = 5  # many turns: what the neighbours do changes by the second
 CLOCK = ["-e", "cpu-clock", "-c", "1000000"]
 Z_99 = 2.576
 

@@ -18,9 +18,6 @@
 /* So long we may look for names before the rings are looked at again. */
 #define NAMING_NS UINT64_C(10000000)
 
-/* A slice is too small when this many stacks were cut by its end, and more than one in CUT_ONE_IN of those looked at. */
-enum { CUT_LEAST = 4, CUT_ONE_IN = 200 };
-
 struct perf_source {
     struct plan plan;
     struct recorder *into;
@@ -31,7 +28,6 @@ struct perf_source {
     int32_t *watched;  /* threads that have events, their own or inherited; filled while attaching */
     size_t n_watched, watched_cap;
     bool is_attaching, is_launched;
-    uint64_t looked, cut; /* since the slice was last judged */
     uint64_t unreadable, throttled;
     uint64_t stolen_before_ns;
 };
@@ -152,16 +148,21 @@ static uint64_t real_cpu_ns(const struct perf_source *s)
     return least > sampled ? least : sampled < counted ? sampled : counted;
 }
 
-/* A stack that ends before the slice does is not cut by it, whatever else is wrong; nor is one from before the last change. */
-static void judge_slice(struct perf_source *s, size_t bytes, enum unwind_end end)
+/* The smallest slice of which this stack needs no more than a quarter: what comes later may be deeper. */
+static size_t size_needed(const struct perf_source *s, const struct raw_sample *raw)
 {
-    s->looked++;
-    s->cut += end == UNWIND_CUT && bytes == perf_events_stack_bytes(&s->events);
-    if (s->cut < CUT_LEAST || s->cut * CUT_ONE_IN < s->looked)
-        return;
-    if (perf_events_enlarge(&s->events))
-        log_info("stacks are copied up to %zu KiB from here on", perf_events_stack_bytes(&s->events) >> 10);
-    s->looked = s->cut = 0;
+    size_t size = 0;
+    while (size + 1 < SLICE_COUNT && !processes_walks(s->ps, raw, slice_bytes[size] / 4))
+        size++;
+    return size;
+}
+
+/* A stack that ends before the slice does is not cut by it, whatever else is wrong; nor is one from before the last change. */
+static void judge_slice(struct perf_source *s, const struct raw_sample *raw, enum unwind_end end)
+{
+    if (raw->has_user && slice_is_learning(&s->events.slice))
+        perf_events_needed(&s->events, size_needed(s, raw));
+    perf_events_saw(&s->events, end == UNWIND_CUT && raw->stack.n == perf_events_stack_bytes(&s->events));
 }
 
 static struct raw_sample raw_of(const struct perf_record *r)
@@ -178,7 +179,7 @@ static void take_sample(struct perf_source *s, const struct perf_record *r)
     struct raw_sample raw = raw_of(r);
     raw.weight = weight_of(s, r);
     enum unwind_end end = processes_sample(s->ps, &raw);
-    judge_slice(s, raw.stack.n, end);
+    judge_slice(s, &raw, end);
 }
 
 static void take_map(struct perf_source *s, const struct perf_record *r)

@@ -20,9 +20,6 @@ static const struct {
     [PERF_EVENT_CACHE_MISSES] = {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
 };
 
-/* A record has room for 64 KiB; the largest leaves some for what else is in it. */
-static const uint32_t stack_sizes[STACK_SIZE_COUNT] = {16 << 10, 62 << 10};
-
 /* A stack of a wait takes this much of its ring, whatever of it is used: deep enough for most, and a few hundred fit. */
 enum { WAIT_STACK_BYTES = 16 << 10 };
 
@@ -135,11 +132,11 @@ static struct perf_event_attr sampling_attr(const struct perf_events *pe, size_t
     a.sample_type |= PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
     a.sample_type |= pe->layout.has_callchain ? (uint64_t)PERF_SAMPLE_CALLCHAIN : 0;
     a.sample_regs_user = perf_register_mask();
-    a.sample_stack_user = stack_sizes[size];
+    a.sample_stack_user = slice_bytes[size];
     a.exclude_callchain_user = 1;
     a.freq = pe->period_ns == 0;
     a.sample_period = pe->period_ns ? pe->period_ns : pe->wish.rate_hz; /* the same field as sample_freq */
-    bool is_first = size == pe->size;
+    bool is_first = size == pe->slice.now;
     a.disabled = !(is_first && pe->is_on);
     a.enable_on_exec = is_first && at_exec;
     return a;
@@ -255,7 +252,7 @@ static int add_news(struct perf_events *pe, struct perf_cpu *c, int32_t tid)
 
 static int add_sampling(struct perf_events *pe, const struct perf_cpu *c, int32_t tid, bool at_exec)
 {
-    for (size_t size = 0; size < STACK_SIZE_COUNT; size++) {
+    for (size_t size = 0; size < SLICE_COUNT; size++) {
         struct perf_event_attr a = sampling_attr(pe, size, at_exec);
         int fd = open_one(pe, &a, tid, c->number);
         if (fd < 0)
@@ -329,6 +326,7 @@ static int add_first(struct perf_events *pe, int32_t tid, bool at_exec)
     if (!refusal)
         negotiate_waits(pe, tid);
     while (!refusal) {
+        pe->slice = slice_first(pe->ring_bytes);
         refusal = add_everywhere(pe, tid, at_exec);
         if (!refusal)
             return 0;
@@ -347,6 +345,7 @@ bool perf_events_add(struct perf_events *pe, int32_t tid, bool at_exec, bool *ou
     size_t n_news = pe->n_news, n_sampling = pe->n_sampling, n_waits = pe->n_waits;
     int refusal = n_news ? add_everywhere(pe, tid, at_exec) : add_first(pe, tid, at_exec);
     *out_is_gone = refusal == ESRCH;
+    pe->is_on |= !refusal && at_exec; /* it will be, before there is anything to sample */
     if (!refusal)
         return true;
     take_back(pe, n_news, n_sampling, n_waits);
@@ -357,7 +356,7 @@ bool perf_events_add(struct perf_events *pe, int32_t tid, bool at_exec, bool *ou
 
 static void tell(const struct perf_events *pe, size_t size, unsigned long request)
 {
-    for (size_t i = size; i < pe->n_sampling; i += STACK_SIZE_COUNT)
+    for (size_t i = size; i < pe->n_sampling; i += SLICE_COUNT)
         ioctl(pe->sampling[i], request, 0);
 }
 
@@ -370,28 +369,41 @@ static void tell_waits(const struct perf_events *pe, unsigned long request)
 void perf_events_on(struct perf_events *pe)
 {
     pe->is_on = true;
-    tell(pe, pe->size, PERF_EVENT_IOC_ENABLE);
+    tell(pe, pe->slice.now, PERF_EVENT_IOC_ENABLE);
     tell_waits(pe, PERF_EVENT_IOC_ENABLE);
 }
 
 void perf_events_off(struct perf_events *pe)
 {
     pe->is_on = false;
-    tell(pe, pe->size, PERF_EVENT_IOC_DISABLE);
+    tell(pe, pe->slice.now, PERF_EVENT_IOC_DISABLE);
     tell_waits(pe, PERF_EVENT_IOC_DISABLE);
 }
 
-bool perf_events_enlarge(struct perf_events *pe)
+static void change(const struct perf_events *pe, size_t before)
 {
-    if (pe->size + 1 >= STACK_SIZE_COUNT)
-        return false;
-    tell(pe, pe->size, PERF_EVENT_IOC_DISABLE);
-    pe->size++;
-    tell(pe, pe->size, PERF_EVENT_IOC_ENABLE);
-    return true;
+    if (!pe->is_on)
+        return;
+    tell(pe, before, PERF_EVENT_IOC_DISABLE);
+    tell(pe, pe->slice.now, PERF_EVENT_IOC_ENABLE);
+    log_info("%u KiB of each stack are copied from here on", (unsigned)(slice_bytes[pe->slice.now] >> 10));
 }
 
-size_t perf_events_stack_bytes(const struct perf_events *pe) { return stack_sizes[pe->size]; }
+void perf_events_needed(struct perf_events *pe, size_t size)
+{
+    size_t before = pe->slice.now;
+    if (slice_needed(&pe->slice, size))
+        change(pe, before);
+}
+
+void perf_events_saw(struct perf_events *pe, bool is_cut)
+{
+    size_t before = pe->slice.now;
+    if (slice_saw(&pe->slice, is_cut))
+        change(pe, before);
+}
+
+size_t perf_events_stack_bytes(const struct perf_events *pe) { return slice_bytes[pe->slice.now]; }
 
 uint64_t perf_events_counted(const struct perf_events *pe)
 {

@@ -5,13 +5,12 @@
  * names, forks, ends) and one sampling event for each size of stack slice, of which
  * one at a time is switched on:
  *
- *     thread × CPU:   news │ sampling, 16 KiB │ sampling, 62 KiB
- *                     └───── all into the ring of that CPU ─────┘
+ *     thread × CPU:   news │ sampling, 4 KiB │ 16 KiB │ 62 KiB
+ *                     └──── all into the ring of that CPU ────┘
  *
  * An event cannot change its slice once it is open, and its copies in threads that
  * were born since cannot be exchanged without missing some; switching between events
- * that are all there reaches every copy with one call. A small slice is enough for
- * most programs and costs the target little; perf_events_enlarge() takes the next.
+ * that are all there reaches every copy with one call. Which size is right, slice.h says.
  *
  * When waits are wanted, the news also tell of every switch from and to a CPU, and where
  * the kernel allows it a further event takes the stack at each switch from a CPU. Those
@@ -30,12 +29,11 @@
 #include "base/own.h"
 #include "capture/cpu/perf_record.h"
 #include "capture/cpu/perf_ring.h"
+#include "capture/cpu/slice.h"
 #include "capture/host/host.h"
 
 enum perf_event_choice { PERF_EVENT_CPU_CLOCK, PERF_EVENT_CYCLES, PERF_EVENT_INSTRUCTIONS, PERF_EVENT_CACHE_MISSES, PERF_EVENT_COUNT };
 extern const char *const perf_event_names[PERF_EVENT_COUNT + 1]; /* as a person types them; ends with NULL */
-
-enum { STACK_SIZE_COUNT = 2 };
 
 struct perf_wish {
     const struct host *host;
@@ -64,13 +62,13 @@ struct perf_events {
     uint64_t period_ns; /* of the CPU clock; 0 for events that are counted */
     struct perf_cpu *cpus;
     size_t n_cpus;
-    int *sampling; /* descriptors: STACK_SIZE_COUNT for each thread and CPU, smallest slice first */
+    int *sampling; /* descriptors: SLICE_COUNT for each thread and CPU, smallest slice first */
     size_t n_sampling, sampling_cap;
     int *news;
     size_t n_news, news_cap;
     int *waits; /* one for each thread and CPU, where there are any */
     size_t n_waits, waits_cap;
-    size_t size;       /* which of the stack sizes is switched on */
+    struct slice slice; /* whose size is switched on */
     bool is_on;
     size_t ring_bytes;
 };
@@ -87,7 +85,10 @@ bool perf_events_add(struct perf_events *pe, int32_t tid, bool at_exec, bool *ou
 
 void perf_events_on(struct perf_events *pe);
 void perf_events_off(struct perf_events *pe);
-bool perf_events_enlarge(struct perf_events *pe); /* false: there is no larger slice */
+
+/* What a sample's stack says about the slice: which size would have had four times what it needed, and that it was cut. */
+void perf_events_needed(struct perf_events *pe, size_t size);
+void perf_events_saw(struct perf_events *pe, bool is_cut);
 size_t perf_events_stack_bytes(const struct perf_events *pe);
 
 /* What the sampling events counted, all threads and CPUs together: CPU time, or counts of the event. */

@@ -411,6 +411,19 @@ enum unwind_end processes_sample(struct processes *ps, const struct raw_sample *
     return let_wait(ps, w, h->process, raw);
 }
 
+bool processes_walks(const struct processes *ps, const struct raw_sample *raw, size_t bytes)
+{
+    uint64_t addresses[DEPTH_MOST];
+    enum unwind_end end;
+    const struct task_thread *h = tasks_thread(&ps->tasks, raw->tid);
+    if (!h || raw->stack.n <= bytes)
+        return true;
+    struct unwind_space space = space_walk(&h->process->space);
+    struct unwind_stack less = {raw->stack.start, raw->stack.bytes, bytes};
+    unwind_walk(&space, &raw->registers, &less, addresses, ps->plan.most_depth, &end);
+    return end != UNWIND_CUT;
+}
+
 void processes_stack(struct processes *ps, const struct raw_sample *raw, stack_taker give_to, void *self)
 {
     struct task_process *p = raw ? thread_of(ps, raw->pid, raw->tid, raw->time_ns)->process : NULL;

@@ -75,6 +75,9 @@ struct raw_sample {
 /* How a walk ended, for engines that can do something about it (copy more of the stack). */
 enum unwind_end processes_sample(struct processes *ps, const struct raw_sample *raw);
 
+/* Would its stack have been walked as far with only so many bytes of it? Of a sample that was taken. */
+bool processes_walks(const struct processes *ps, const struct raw_sample *raw, size_t bytes);
+
 /*
  * For what is no sample of the CPU: its stack is handed over when the names are known, by a later
  * processes_settle(), in the order of all that waits. `raw` may be NULL: the turn alone matters.
