@@ -34,10 +34,9 @@ static const struct frame *frame_of(const struct profile *p, uint32_t stack)
 }
 
 /* Callers have smaller ids than callees, so a stack's caller has its node already. */
-static void grow_down(struct growing *g, const struct profile *p, const struct weights *w)
+static void grow_down(struct growing *g, const struct profile *p, const struct weights *w, uint32_t *node_of)
 {
     size_t n = profile_stacks(p);
-    own(free) uint32_t *node_of = mem_new(n * sizeof *node_of);
     g->tree.nodes[0].self = w->self[0];
     for (uint32_t s = 1; s < n; s++) {
         const struct frame *f = frame_of(p, s);
@@ -48,7 +47,7 @@ static void grow_down(struct growing *g, const struct profile *p, const struct w
 }
 
 /* Every stack that something was measured at, from its leaf towards the root. */
-static void grow_up(struct growing *g, const struct profile *p, const struct weights *w)
+static void grow_up(struct growing *g, const struct profile *p, const struct weights *w, uint32_t *node_of)
 {
     for (uint32_t leaf = 0; leaf < profile_stacks(p); leaf++) {
         if (!w->self[leaf])
@@ -59,6 +58,7 @@ static void grow_up(struct growing *g, const struct profile *p, const struct wei
             at = child_of(g, at, f->function, f->kind);
         }
         g->tree.nodes[at].self += w->self[leaf];
+        node_of[leaf] = at;
     }
 }
 
@@ -110,21 +110,30 @@ static void list_children(struct call_tree *t, const struct profile *p)
                     heaviest_first, &o);
 }
 
-struct call_tree call_tree_of(const struct profile *p, const struct sample_set *set, size_t measure, bool inverted)
+struct call_tree call_tree_with_ends(const struct profile *p, const struct sample_set *set, size_t measure, bool inverted,
+                                     uint32_t **out_ends)
 {
     struct growing g = {0};
     idmap_init(&g.map);
     GROW(g.tree.nodes, g.tree.cap, 1);
     g.tree.nodes[g.tree.n++] = (struct call_node){0};
     own(weights) struct weights w = weights_of(p, set, measure);
+    uint32_t *node_of = mem_new(profile_stacks(p) * sizeof *node_of);
     if (inverted)
-        grow_up(&g, p, &w);
+        grow_up(&g, p, &w, node_of);
     else
-        grow_down(&g, p, &w);
+        grow_down(&g, p, &w, node_of);
     idmap_done(&g.map);
     add_totals(&g.tree);
     list_children(&g.tree, p);
+    *out_ends = node_of;
     return g.tree;
+}
+
+struct call_tree call_tree_of(const struct profile *p, const struct sample_set *set, size_t measure, bool inverted)
+{
+    own(free) uint32_t *ends = NULL;
+    return call_tree_with_ends(p, set, measure, inverted, &ends);
 }
 
 void call_tree_done(struct call_tree *t)

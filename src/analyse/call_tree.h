@@ -32,6 +32,9 @@ struct call_tree {
 };
 
 struct call_tree call_tree_of(const struct profile *p, const struct sample_set *set, size_t measure, bool inverted);
+/* The same, and by stack id the node at which its samples ended; 0 for an inverted tree where there were none. To be freed. */
+struct call_tree call_tree_with_ends(const struct profile *p, const struct sample_set *set, size_t measure, bool inverted,
+                                     uint32_t **out_ends);
 void call_tree_done(struct call_tree *t);
 DEFINE_OWN_IN_PLACE(call_tree, struct call_tree)
 
