@@ -63,7 +63,7 @@ static void grow_up(struct growing *g, const struct profile *p, const struct wei
 }
 
 /* A child is always younger than its parent: one pass backwards carries everything to the root. */
-static void add_totals(struct call_tree *t)
+void call_tree_add_up(struct call_tree *t)
 {
     for (size_t i = 0; i < t->n; i++)
         t->nodes[i].total = t->nodes[i].self;
@@ -76,21 +76,34 @@ struct order {
     const struct call_node *nodes;
 };
 
+static int compare_names(const struct profile *p, func_id a, func_id b)
+{
+    return view_compare(profile_string(p, profile_function(p, a)->name), profile_string(p, profile_function(p, b)->name));
+}
+
 static int heaviest_first(const void *pa, const void *pb, void *pc)
 {
     const struct order *o = pc;
     const struct call_node *a = &o->nodes[*(const uint32_t *)pa], *b = &o->nodes[*(const uint32_t *)pb];
     if (a->total != b->total)
         return a->total < b->total ? 1 : -1;
-    struct view na = profile_string(o->p, profile_function(o->p, a->function)->name);
-    struct view nb = profile_string(o->p, profile_function(o->p, b->function)->name);
-    int names = view_compare(na, nb);
+    int names = compare_names(o->p, a->function, b->function);
     return names ? names : (a->function.i > b->function.i) - (a->function.i < b->function.i);
 }
 
-static void list_children(struct call_tree *t, const struct profile *p)
+static int first_name_first(const void *pa, const void *pb, void *pc)
 {
-    t->children = mem_new(t->n * sizeof *t->children);
+    const struct order *o = pc;
+    const struct call_node *a = &o->nodes[*(const uint32_t *)pa], *b = &o->nodes[*(const uint32_t *)pb];
+    int names = compare_names(o->p, a->function, b->function);
+    return names ? names : heaviest_first(pa, pb, pc);
+}
+
+void call_tree_link(struct call_tree *t)
+{
+    t->children = mem_resize(t->children, t->n * sizeof *t->children);
+    for (size_t i = 0; i < t->n; i++)
+        t->nodes[i].n_children = 0;
     for (size_t i = 1; i < t->n; i++)
         t->nodes[t->nodes[i].parent].n_children++;
     uint32_t next = 0;
@@ -103,11 +116,15 @@ static void list_children(struct call_tree *t, const struct profile *p)
         struct call_node *parent = &t->nodes[t->nodes[i].parent];
         t->children[parent->first_child + parent->n_children++] = i;
     }
+}
+
+void call_tree_sort(struct call_tree *t, const struct profile *p, enum call_order order)
+{
     struct order o = {p, t->nodes};
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n && order != CALL_BY_TIME; i++)
         if (t->nodes[i].n_children > 1)
             qsort_r(t->children + t->nodes[i].first_child, t->nodes[i].n_children, sizeof *t->children,
-                    heaviest_first, &o);
+                    order == CALL_BY_NAME ? first_name_first : heaviest_first, &o);
 }
 
 struct call_tree call_tree_with_ends(const struct profile *p, const struct sample_set *set, size_t measure, bool inverted,
@@ -124,8 +141,9 @@ struct call_tree call_tree_with_ends(const struct profile *p, const struct sampl
     else
         grow_down(&g, p, &w, node_of);
     idmap_done(&g.map);
-    add_totals(&g.tree);
-    list_children(&g.tree, p);
+    call_tree_add_up(&g.tree);
+    call_tree_link(&g.tree);
+    call_tree_sort(&g.tree, p, CALL_BY_WEIGHT);
     *out_ends = node_of;
     return g.tree;
 }
@@ -134,6 +152,87 @@ struct call_tree call_tree_of(const struct profile *p, const struct sample_set *
 {
     own(free) uint32_t *ends = NULL;
     return call_tree_with_ends(p, set, measure, inverted, &ends);
+}
+
+/* Takes out what is too small. A parent stands before its children, so one pass is enough. */
+static size_t drop_below(struct call_tree *t, int64_t least)
+{
+    own(free) uint32_t *now = mem_new(t->n * sizeof *now);
+    size_t n = 1;
+    for (size_t i = 1; i < t->n; i++) {
+        if (t->nodes[i].total < least)
+            continue;
+        now[i] = (uint32_t)n;
+        t->nodes[n] = t->nodes[i];
+        t->nodes[n].parent = now[t->nodes[i].parent];
+        n++;
+    }
+    size_t dropped = t->n - n;
+    t->n = n;
+    return dropped;
+}
+
+/* Whether two frames are never the same function: then stacks are the nodes of the tree already. */
+static bool frames_are_functions(const struct profile *p)
+{
+    own(free) bool *seen = mem_new(profile_functions(p));
+    for (uint32_t f = 1; f < profile_frames(p); f++) {
+        func_id is = profile_frame(p, (frame_id){f})->function;
+        if (seen[is.i])
+            return false;
+        seen[is.i] = true;
+    }
+    return true;
+}
+
+/* No table of nodes by function is needed, and nothing is made that is not kept. */
+static struct call_tree stacks_above(const struct profile *p, const struct weights *w, int64_t least, size_t *out_left_out)
+{
+    struct call_tree t = {0};
+    size_t n = profile_stacks(p);
+    own(free) uint32_t *node_of = mem_new(n * sizeof *node_of);
+    GROW(t.nodes, t.cap, 1);
+    t.nodes[t.n++] = (struct call_node){.self = w->self[0], .total = w->total[0]};
+    for (uint32_t s = 1; s < n; s++) {
+        if (w->total[s] < least)
+            continue;
+        const struct frame *f = frame_of(p, s);
+        GROW(t.nodes, t.cap, t.n + 1);
+        t.nodes[t.n] = (struct call_node){.parent = node_of[profile_stack(p, (stack_id){s})->caller.i],
+                                          .function = f->function, .kind = f->kind,
+                                          .self = w->self[s], .total = w->total[s]};
+        node_of[s] = (uint32_t)t.n++;
+    }
+    *out_left_out = n - t.n;
+    return t;
+}
+
+static bool any_is_negative(const struct sample_set *set, size_t measure)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (set->values[measure][i] < 0)
+            return true;
+    return false;
+}
+
+/* With negative values a part may be more than the whole, and a callee be kept whose caller is not. */
+struct call_tree call_tree_above(const struct profile *p, const struct sample_set *set, size_t measure, bool inverted,
+                                 int64_t least, size_t *out_left_out)
+{
+    struct call_tree t;
+    *out_left_out = 0;
+    if (least < 1 || any_is_negative(set, measure))
+        return call_tree_of(p, set, measure, inverted);
+    if (!inverted && frames_are_functions(p)) {
+        own(weights) struct weights w = weights_of(p, set, measure);
+        t = stacks_above(p, &w, least, out_left_out);
+    } else {
+        t = call_tree_of(p, set, measure, inverted);
+        *out_left_out = drop_below(&t, least);
+    }
+    call_tree_link(&t);
+    call_tree_sort(&t, p, CALL_BY_WEIGHT);
+    return t;
 }
 
 void call_tree_done(struct call_tree *t)

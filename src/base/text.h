@@ -43,3 +43,6 @@ size_t text_utf8_length(struct view text);
  */
 size_t text_safe(struct sink *out, struct view text, size_t most_columns);
 size_t text_columns(struct view text); /* what text_safe would take */
+
+/* The same for XML and HTML, inside a tag's quotes or between tags: < > & " and ' are written as entities too. */
+size_t text_markup(struct sink *out, struct view text, size_t most_columns);

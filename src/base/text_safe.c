@@ -90,3 +90,62 @@ size_t text_safe(struct sink *out, struct view text, size_t most_columns)
     }
     return written;
 }
+
+static const char *entity(char c)
+{
+    switch (c) {
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '&': return "&amp;";
+    case '"': return "&quot;";
+    case '\'': return "&#39;";
+    default: return NULL;
+    }
+}
+
+/* XML knows no U+FFFE and U+FFFF. */
+static bool is_no_character(struct view v)
+{
+    return v.n >= 3 && !memcmp(v.at, "\xef\xbf", 2) && (unsigned char)v.at[2] >= 0xbe;
+}
+
+static void put_markup(struct sink *out, struct view safe)
+{
+    size_t from = 0;
+    for (size_t i = 0; i < safe.n; i++) {
+        struct view rest = {safe.at + i, safe.n - i};
+        bool none = is_no_character(rest);
+        const char *as = none ? "\xef\xbf\xbd" : entity(safe.at[i]);
+        if (!as)
+            continue;
+        sink_add(out, view_between(safe.at + from, safe.at + i));
+        sink_puts(out, as);
+        i += none ? 2 : 0;
+        from = i + 1;
+    }
+    sink_add(out, view_between(safe.at + from, safe.at + safe.n));
+}
+
+static bool is_plain(struct view text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if ((unsigned char)text.at[i] < 0x20 || (unsigned char)text.at[i] > 0x7e)
+            return false;
+    return true;
+}
+
+size_t text_markup(struct sink *out, struct view text, size_t most_columns)
+{
+    if ((!most_columns || text.n <= most_columns) && is_plain(text)) { /* nearly always */
+        put_markup(out, text);
+        return text.n;
+    }
+    own(buf) struct buf safe;
+    buf_init(&safe, 4 * text.n + 8);
+    struct sink to;
+    sink_to_buf(&to, &safe);
+    size_t columns = text_safe(&to, text, most_columns);
+    if (sink_flush(&to, NULL))
+        put_markup(out, buf_view(&safe));
+    return columns;
+}

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "render/measured.h"
 #include "render/names.h"
 #include "render/tree_text.h"
 #include "render/waits_text.h"
@@ -17,14 +18,7 @@ static double share(int64_t part, int64_t whole) { return whole ? (double)part /
 
 /* The first lines: what was measured, when, by whom, and what is missing. */
 
-/* How often somebody looked; -1 when the profile only knows sums. */
-static int64_t samples_taken(const struct report *r)
-{
-    for (size_t m = 0; m < r->set->n_measures; m++)
-        if (view_same(text_of(r, r->set->measures[m].name), VIEW("samples")) && !r->set->measures[m].decimals)
-            return r->set->measures[m].total;
-    return r->set->time_ns ? (int64_t)r->set->n : -1;
-}
+static int64_t samples_taken(const struct report *r) { return measured_samples(r->p, r->set); }
 
 static void print_measured(const struct report *r, struct sink *out)
 {

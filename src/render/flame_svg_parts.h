@@ -1,0 +1,16 @@
+/*
+ * flame_svg_parts.h - the parts of the picture around the boxes; for flame_svg.c only
+ */
+#pragma once
+#include "render/flame_drawing.h"
+
+enum { FLAME_MARGIN = 10, FLAME_PITCH = 16, FLAME_BOX = 15, FLAME_LETTER_WIDTH_PERCENT = 61, FLAME_FONT = 11 };
+
+void svg_number(struct sink *out, double n); /* three digits behind the point at most */
+void svg_style(struct sink *out, enum flame_theme theme);
+
+unsigned svg_head_height(const struct flame_drawing *d);
+void svg_head(const struct flame_drawing *d, struct sink *out);
+
+enum { FLAME_FOOT_HEIGHT = 58 };
+void svg_foot(const struct flame_drawing *d, double top, struct sink *out);
