@@ -1,5 +1,6 @@
 #include "analyse/top.h"
 #include "base/mem.h"
+#include "model/counted_calls.h"
 
 struct stack_value {
     stack_id stack;
@@ -58,6 +59,25 @@ static void pay(struct hot *by_function, uint32_t *paid_by, const struct profile
     }
 }
 
+/* Where calls were counted there are no stacks, but the totals are known: they were measured. */
+static void take_cumulative(struct hot *by_function, const struct profile *p, const struct sample_set *set,
+                            const size_t *which, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        size_t i = which ? which[k] : k;
+        if (set->stacks[i].i == STACK_ROOT.i)
+            continue;
+        struct hot *hot = &by_function[profile_frame(p, profile_stack(p, set->stacks[i])->frame)->function.i];
+        hot->total += set->values[COUNTED_CUMULATIVE][i] - set->values[COUNTED_SELF][i];
+    }
+}
+
+static bool has_cumulative(const struct profile *p, const struct sample_set *set, size_t measure)
+{
+    struct counted_calls counted;
+    return measure == COUNTED_SELF && counted_calls_of(p, &counted) && counted.functions == set;
+}
+
 struct top top_of(const struct profile *p, const struct sample_set *set, size_t measure, const size_t *which, size_t n)
 {
     struct stack_values values = by_stack(p, set, measure, which, which ? n : set->n);
@@ -69,6 +89,8 @@ struct top top_of(const struct profile *p, const struct sample_set *set, size_t 
         t.whole += values.rows[i].value;
     }
     free(values.rows);
+    if (has_cumulative(p, set, measure))
+        take_cumulative(t.rows, p, set, which, which ? n : set->n);
     for (uint32_t f = 0; f < n_functions; f++) {
         if (!paid_by[f])
             continue;

@@ -7,6 +7,9 @@
  * Self values add up to the whole. Totals do not, and nobody should add them: a
  * caller's total contains its callees'.
  *
+ * A profile of counted calls has no stacks; the total of a function is then what
+ * its profiler measured as cumulative.
+ *
  * Owns: its rows.
  */
 #pragma once

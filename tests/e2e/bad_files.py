@@ -58,6 +58,9 @@ ROWS = [
     ("text.gz",           gzip.compress(b"hello world, a text\n", mtime=0),           MALFORMED,   "broken field before byte 20 of the message"),
     ("no-string.pb",      b"\x0a\x04\x08\x63\x10\x63\x32\x00",                        MALFORMED,   "sample type 1: string 99 does not exist: there are 1"),
 
+    ("cut.stats",         b"{)\x03z\x04a.py",                                         MALFORMED,   "ends inside a value, at byte 9"),
+    ("key.stats",         b"{)\x01z\x01a)\x000",                                      MALFORMED,   "function 1: a key that is not (file, line, function)"),
+    ("ring.stats",        b"\xfb)\x03z\x01ar\x00\x00\x00\x000",                       MALFORMED,   "a reference to nothing at byte 11"),
     ("magic.inferom",     b"\x89INFEROM",                                             MALFORMED,   "ends inside its header: 8 of 32 bytes are there"),
     ("head.inferom",      b"\x89INFEROM\r\n\x1a\n\x01\x00",                           MALFORMED,   "ends inside its header: 14 of 32 bytes are there"),
 ]
