@@ -241,6 +241,8 @@ static void test_life(void)
         processes_exit(b.ps, NOBODY + 10 + i, NOBODY + 10 + i);
     }
     CHECK(processes_counts(b.ps).processes < 1000);
+    CHECK_EQ(profile_processes(builder_view(capture_names(b.w))), 1 + 2); /* nobody's row, and the two that were sampled */
+    CHECK_EQ(profile_threads(builder_view(capture_names(b.w))), 1 + 2);
     processes_lost(b.ps, VIEW("for a test"), 7);
 
     own(profile) struct profile *p = bench_end(&b);

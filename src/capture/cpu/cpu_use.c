@@ -28,7 +28,7 @@ struct watched {
     int32_t pid;
     uint64_t cpu_ns, time_ns; /* at the last look; time 0: not looked yet */
     series_id series;
-    bool is_there;
+    bool is_there, has_series;
 };
 
 struct core {
@@ -115,15 +115,18 @@ static series_id process_series(struct builder *names, int32_t pid)
     return builder_series(names, VIEW("cpu use"), UNIT_OTHER, VIEW("%"), builder_labels(names, labels, 2));
 }
 
+/* There is a reading from the second look on. Who is gone by then has no series: they would be many, and all empty. */
 static void read_process(struct watched *w, struct capture_writer *into, uint64_t now_ns)
 {
     uint64_t cpu_ns;
     if (!process_cpu_ns(w->pid, &cpu_ns))
         return;
-    if (!w->time_ns)
-        w->series = process_series(capture_names(into), w->pid);
-    else if (now_ns > w->time_ns)
+    if (w->time_ns && now_ns > w->time_ns) {
+        if (!w->has_series)
+            w->series = process_series(capture_names(into), w->pid);
+        w->has_series = true;
         capture_reading(into, w->series, now_ns, 100 * (double)(cpu_ns - w->cpu_ns) / (double)(now_ns - w->time_ns));
+    }
     w->cpu_ns = cpu_ns;
     w->time_ns = now_ns;
 }

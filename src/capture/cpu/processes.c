@@ -118,18 +118,38 @@ static bool proc_text(const struct processes *ps, int32_t pid, const char *file,
     return true;
 }
 
-static struct view process_name(const struct processes *ps, const struct task_process *p)
+/* Rows in the profile, for those who have something to say. */
+
+static void give_row_to_process(struct processes *ps, struct task_process *p)
 {
-    const struct profile *view = builder_view(ps->names);
-    return profile_string(view, profile_process(view, p->id)->name);
+    if (p->id.i)
+        return;
+    p->id = builder_process(ps->names, p->pid, p->start_ns);
+    builder_name_process(ps->names, p->id, view_of(p->name));
 }
 
-static struct task_thread *add_thread(struct processes *ps, struct task_process *p, int32_t tid, struct view name)
+static void give_row(struct processes *ps, struct task_thread *h)
 {
-    thread_id id = builder_thread(ps->names, p->id, tid);
-    if (name.n)
-        builder_name_thread(ps->names, id, name);
-    return tasks_add_thread(&ps->tasks, p, tid, id, builder_context(ps->names, id, LABELS_NONE));
+    if (h->id.i)
+        return;
+    give_row_to_process(ps, h->process);
+    h->id = builder_thread(ps->names, h->process->id, h->tid);
+    builder_name_thread(ps->names, h->id, view_of(h->name));
+    h->context = builder_context(ps->names, h->id, LABELS_NONE);
+}
+
+static void rename_thread(struct processes *ps, struct task_thread *h, struct view name)
+{
+    task_set_name(h->name, name);
+    if (h->id.i)
+        builder_name_thread(ps->names, h->id, name);
+}
+
+static void rename_process(struct processes *ps, struct task_process *p, struct view name)
+{
+    task_set_name(p->name, name);
+    if (p->id.i)
+        builder_name_process(ps->names, p->id, name);
 }
 
 /* Somebody else had this number before: what that one left behind is accounted for first. */
@@ -150,14 +170,6 @@ static void bury(struct processes *ps, int32_t tid)
     tasks_forget(&ps->tasks, tid);
 }
 
-static struct task_process *add_process(struct processes *ps, int32_t pid, uint64_t start_ns, struct view name)
-{
-    process_id id = builder_process(ps->names, pid, start_ns);
-    if (name.n)
-        builder_name_process(ps->names, id, name);
-    return tasks_add_process(&ps->tasks, pid, id);
-}
-
 /* A process nobody told us about: /proc knows its name and its maps, unless it has ended already. */
 static struct task_process *process_of(struct processes *ps, int32_t pid, uint64_t now_ns)
 {
@@ -166,7 +178,7 @@ static struct task_process *process_of(struct processes *ps, int32_t pid, uint64
         return p;
     char name[64] = "";
     proc_text(ps, pid, "comm", name, sizeof name);
-    p = add_process(ps, pid, now_ns, view_of(name));
+    p = tasks_add_process(&ps->tasks, pid, now_ns, view_of(name));
     struct err e = {0};
     if (!space_read(&p->space, ps->files, ps->plan.proc, pid, &e))
         log_debug("process %" PRId32 ": its maps: %s", pid, e.text);
@@ -184,8 +196,8 @@ static struct task_thread *thread_of(struct processes *ps, int32_t pid, int32_t 
     char file[48], name[64] = "";
     snprintf(file, sizeof file, "task/%" PRId32 "/comm", tid);
     if (!proc_text(ps, pid, file, name, sizeof name))
-        return add_thread(ps, p, tid, process_name(ps, p));
-    return add_thread(ps, p, tid, view_of(name));
+        return tasks_add_thread(&ps->tasks, p, tid, view_of(p->name));
+    return tasks_add_thread(&ps->tasks, p, tid, view_of(name));
 }
 
 static void attach_threads(struct processes *ps, int32_t pid, uint64_t now_ns)
@@ -240,18 +252,18 @@ void processes_fork(struct processes *ps, int32_t parent_pid, int32_t pid, int32
             bury(ps, old->tid);
     struct task_process *parent = process_of(ps, parent_pid, time_ns), *p = tasks_process(&ps->tasks, pid);
     if (!p) {
-        p = add_process(ps, pid, time_ns, process_name(ps, parent));
+        p = tasks_add_process(&ps->tasks, pid, time_ns, view_of(parent->name));
         space_copy(&p->space, &parent->space);
     }
-    add_thread(ps, p, tid, process_name(ps, p));
+    tasks_add_thread(&ps->tasks, p, tid, view_of(p->name));
 }
 
 void processes_name(struct processes *ps, int32_t pid, int32_t tid, struct view name, uint64_t time_ns)
 {
     struct task_thread *h = thread_of(ps, pid, tid, time_ns);
-    builder_name_thread(ps->names, h->id, name);
+    rename_thread(ps, h, name);
     if (pid == tid)
-        builder_name_process(ps->names, h->process->id, name);
+        rename_process(ps, h->process, name);
 }
 
 void processes_exec(struct processes *ps, int32_t pid, struct view name, uint64_t time_ns)
@@ -404,6 +416,7 @@ static enum unwind_end let_wait(struct processes *ps, struct waiting w, struct t
 enum unwind_end processes_sample(struct processes *ps, const struct raw_sample *raw)
 {
     struct task_thread *h = thread_of(ps, raw->pid, raw->tid, raw->time_ns);
+    give_row(ps, h);
     struct waiting w = {.time_ns = raw->time_ns, .weight = raw->weight, .context = h->context, .tid = raw->tid};
     h->weight += raw->weight;
     ps->count.weight += raw->weight;
@@ -438,7 +451,9 @@ stack_id processes_last_stack(const struct processes *ps, int32_t tid)
 
 thread_id processes_thread(struct processes *ps, int32_t pid, int32_t tid, uint64_t now_ns)
 {
-    return thread_of(ps, pid, tid, now_ns)->id;
+    struct task_thread *h = thread_of(ps, pid, tid, now_ns);
+    give_row(ps, h);
+    return h->id;
 }
 
 /* Frames: what may take its time. */

@@ -49,21 +49,31 @@ const struct task_thread *tasks_any_thread(const struct tasks *t, int32_t pid)
     return NULL;
 }
 
-struct task_process *tasks_add_process(struct tasks *t, int32_t pid, process_id id)
+void task_set_name(char into[TASK_NAME_ROOM], struct view name)
+{
+    size_t n = name.n < TASK_NAME_ROOM - 1 ? name.n : TASK_NAME_ROOM - 1;
+    if (n)
+        memmove(into, name.at, n); /* it may be the name of its parent, or its own */
+    into[n] = '\0';
+}
+
+struct task_process *tasks_add_process(struct tasks *t, int32_t pid, uint64_t start_ns, struct view name)
 {
     struct task_process *p = mem_new(sizeof *p);
     p->pid = pid;
-    p->id = id;
+    p->start_ns = start_ns;
+    task_set_name(p->name, name);
     p->next = t->processes[bucket(pid)];
     t->processes[bucket(pid)] = p;
     t->n_processes++;
     return p;
 }
 
-struct task_thread *tasks_add_thread(struct tasks *t, struct task_process *p, int32_t tid, thread_id id, context_id context)
+struct task_thread *tasks_add_thread(struct tasks *t, struct task_process *p, int32_t tid, struct view name)
 {
     struct task_thread *h = mem_new(sizeof *h);
-    *h = (struct task_thread){.next = t->threads[bucket(tid)], .tid = tid, .process = p, .id = id, .context = context};
+    *h = (struct task_thread){.next = t->threads[bucket(tid)], .tid = tid, .process = p};
+    task_set_name(h->name, name);
     t->threads[bucket(tid)] = h;
     p->threads++;
     t->n_threads++;
