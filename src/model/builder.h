@@ -67,6 +67,8 @@ context_id builder_context(struct builder *b, thread_id thread, labels_id labels
 /* Samples. A set of the same name with the same measures is the same set. */
 set_id builder_set(struct builder *b, struct view name, const struct measure_spec *measures, size_t n);
 void builder_show(struct builder *b, set_id set, size_t measure, int64_t period);
+/* From here on samples of the same stack become one, without time and context: who asks only for sums needs no more memory. */
+void builder_add_up(struct builder *b);
 void builder_sample(struct builder *b, set_id set, uint64_t time_ns, context_id context, stack_id stack,
                     const int64_t *values);
 /* From now on values of this measure carry so many decimals; those already there are rescaled. */

@@ -10,6 +10,7 @@ void columns_done(struct columns *c)
     free(c->time_ns);
     free(c->contexts);
     free(c->stacks);
+    free(c->row_of);
     for (size_t m = 0; m < c->n_measures; m++)
         free(c->values[m]);
     *c = (struct columns){0};
@@ -55,6 +56,28 @@ void columns_add(struct columns *c, uint64_t time_ns, context_id context, stack_
     for (size_t m = 0; m < c->n_measures; m++)
         c->values[m][c->n] = values[m];
     c->n++;
+}
+
+static uint32_t *row_of(struct columns *c, stack_id stack)
+{
+    size_t had = c->row_of_cap;
+    GROW(c->row_of, c->row_of_cap, (size_t)stack.i + 1);
+    if (c->row_of_cap > had)
+        memset(c->row_of + had, 0, (c->row_of_cap - had) * sizeof *c->row_of);
+    return &c->row_of[stack.i];
+}
+
+/* A sum that does not fit is noticed by the builder, whose total of all rows does not either. */
+void columns_add_up(struct columns *c, stack_id stack, const int64_t *values)
+{
+    uint32_t *row = row_of(c, stack);
+    if (!*row) {
+        columns_add(c, TIME_NONE, (context_id){0}, stack, values);
+        *row = (uint32_t)c->n;
+        return;
+    }
+    for (size_t m = 0; m < c->n_measures; m++)
+        c->values[m][*row - 1] = (int64_t)((uint64_t)c->values[m][*row - 1] + (uint64_t)values[m]);
 }
 
 bool columns_times_ten(struct columns *c, size_t measure)
@@ -116,6 +139,7 @@ void columns_give(struct columns *c, struct sample_set *to)
     to->stacks = c->stacks;
     for (size_t m = 0; m < c->n_measures; m++)
         to->values[m] = c->values[m];
+    free(c->row_of);
     *c = (struct columns){0};
 }
 

@@ -15,6 +15,8 @@ struct columns {
     int64_t *values[MEASURES_MOST];
     uint64_t latest_ns;
     bool out_of_order;
+    uint32_t *row_of; /* by stack, 0: none, else row + 1; NULL unless samples are added up */
+    size_t row_of_cap;
 };
 
 struct reading_column {
@@ -25,6 +27,7 @@ struct reading_column {
 void columns_init(struct columns *c, size_t n_measures);
 void columns_done(struct columns *c);
 void columns_add(struct columns *c, uint64_t time_ns, context_id context, stack_id stack, const int64_t *values);
+void columns_add_up(struct columns *c, stack_id stack, const int64_t *values); /* to the row of this stack */
 bool columns_times_ten(struct columns *c, size_t measure); /* false: a value does not fit any more */
 void columns_sort(struct columns *c);                      /* by time; those without come last, in their order */
 void columns_give(struct columns *c, struct sample_set *to);

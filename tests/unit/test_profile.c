@@ -51,6 +51,28 @@ static void check_sums(void)
     CHECK_EQ(c.list[c.first[decode.i]], matmul.i);
 }
 
+/* A million samples of three stacks take the room of three, and the sums are those of the million. */
+static void check_adding_up(void)
+{
+    enum { SAMPLES = 1000000, STACKS = 3 };
+    struct builder *b = builder_new();
+    set_id cpu = builder_set(b, VIEW("cpu"), &ns, 1);
+    stack_id stacks[STACKS] = {PATH(b, "main", "decode"), PATH(b, "main"), PATH(b, "main", "decode", "matmul")};
+    context_id who = builder_context(b, builder_thread(b, builder_process(b, 7, 0), 8), LABELS_NONE);
+    builder_add_up(b);
+    for (int64_t i = 1; i <= SAMPLES; i++)
+        builder_sample(b, cpu, (uint64_t)i, who, stacks[i % STACKS], &i);
+    own(profile) struct profile *p = finished(b);
+    const struct sample_set *s = profile_set(p, cpu);
+    CHECK_EQ(s->n, STACKS);
+    CHECK(!s->time_ns && !s->contexts);
+    CHECK_EQ(s->measures[0].total, INT64_C(500000500000));
+    own(weights) struct weights w = weights_of(p, s, 0);
+    CHECK_EQ(w.self[stacks[0].i], INT64_C(166666833333)); /* 3 + 6 + ... + 999 999 */
+    CHECK_EQ(w.self[stacks[1].i], INT64_C(166667166667)); /* 1 + 4 + ... + 1 000 000 */
+    CHECK(profile_held_bytes(p) < 16384);
+}
+
 static void check_whole_stacks(void)
 {
     struct builder *b = builder_new();
@@ -226,6 +248,7 @@ static void check_merge(void)
 int main(void)
 {
     check_sums();
+    check_adding_up();
     check_whole_stacks();
     check_time_order();
     check_names_and_labels();
