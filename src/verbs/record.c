@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "capture/cpu/perf_events.h"
 #include "capture/host/machine.h"
+#include "capture/host/revision.h"
 #include "capture/recorder.h"
 #include "program_version.h" /* PROGRAM_VERSION, made by the build */
 #include "verbs/pid_list.h"
@@ -97,6 +98,11 @@ static void say_facts(const struct call *c, const struct host *h, struct recorde
         capture_fact(w, VIEW("command"), buf_view(&command));
     capture_fact(w, VIEW("recorded by"), VIEW("inferom " PROGRAM_VERSION));
     machine_facts(h, w);
+    size_t n;
+    const int32_t *pids = recorder_processes(r, &n);
+    if (n)
+        compiler_fact(pids[0], w);
+    revision_facts(".", w);
 }
 
 static bool print_summary(const struct call *c, const char *path, struct recorder *r, struct err *e)
@@ -151,6 +157,8 @@ static bool record(const struct call *c, struct err *e)
     if (s->off_cpu && !recorder_result(r)->has_waits)
         log_warn("time off the CPU was not recorded: of the engines only perf_event can, and it was not to be had");
     target_hold_signals();
+    if (ok)
+        revision_change_facts(".", recorder_capture(r));
     ok = ok && recorder_close(r, e) && print_summary(c, path, r, e);
     return wait_for_target(c, r, ok, e);
 }
