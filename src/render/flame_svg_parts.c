@@ -1,4 +1,5 @@
 #include "render/flame_svg_parts.h"
+#include "analyse/sampling.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "render/measured.h"
@@ -86,7 +87,7 @@ static void add_measured(const struct flame_source *s, struct buf *to)
     char text[32];
     value_text(text, m, m->total);
     buf_printf(to, "%s%s%.*s", text, m->unit == UNIT_NS || m->unit == UNIT_BYTES ? " of " : " ", (int)name.n, name.at);
-    int64_t taken = measured_samples(s->p, s->set);
+    int64_t taken = samples_taken(s->p, s->set);
     double rate = measured_rate_hz(s->set, s->measure);
     if (taken >= 0 && !view_same(name, VIEW("samples"))) {
         text_count(text, taken);

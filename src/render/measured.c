@@ -1,18 +1,11 @@
 #include "render/measured.h"
+#include "analyse/sampling.h"
 
 #include <math.h>
 
 static bool counts_samples(const struct profile *p, const struct measure *m)
 {
     return view_same(profile_string(p, m->name), VIEW("samples"));
-}
-
-int64_t measured_samples(const struct profile *p, const struct sample_set *set)
-{
-    for (size_t m = 0; m < set->n_measures; m++)
-        if (counts_samples(p, &set->measures[m]) && !set->measures[m].decimals)
-            return set->measures[m].total;
-    return set->time_ns ? (int64_t)set->n : -1;
 }
 
 double measured_samples_in(const struct profile *p, const struct sample_set *set, size_t measure, int64_t value)

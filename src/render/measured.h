@@ -4,9 +4,6 @@
 #pragma once
 #include "model/profile.h"
 
-/* How often somebody looked; -1 when the profile only knows sums. */
-int64_t measured_samples(const struct profile *p, const struct sample_set *set);
-
 /* How many samples a value of this measure is, where each is worth one period; NAN: they are not. */
 double measured_samples_in(const struct profile *p, const struct sample_set *set, size_t measure, int64_t value);
 

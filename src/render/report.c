@@ -1,10 +1,11 @@
 #include "render/report.h"
 #include "analyse/by_thread.h"
+#include "analyse/sampling.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "render/measured.h"
 #include "render/names.h"
+#include "render/report_formats.h"
 #include "render/tree_text.h"
 #include "render/waits_text.h"
 
@@ -18,8 +19,6 @@ static double share(int64_t part, int64_t whole) { return whole ? (double)part /
 
 /* The first lines: what was measured, when, by whom, and what is missing. */
 
-static int64_t samples_taken(const struct report *r) { return measured_samples(r->p, r->set); }
-
 static void print_measured(const struct report *r, struct sink *out)
 {
     const struct measure *m = measure_of(r);
@@ -30,7 +29,7 @@ static void print_measured(const struct report *r, struct sink *out)
     sink_puts(out, r->style.colour ? "\033[0m" : "");
     sink_printf(out, ": %s%s", value, m->unit == UNIT_NS || m->unit == UNIT_BYTES ? " of " : " ");
     text_safe(out, text_of(r, m->name), 0);
-    int64_t taken = samples_taken(r);
+    int64_t taken = samples_taken(r->p, r->set);
     if (taken >= 0 && !view_same(text_of(r, m->name), VIEW("samples"))) {
         text_count(count, taken);
         sink_printf(out, " in %s samples", count);
@@ -38,19 +37,23 @@ static void print_measured(const struct report *r, struct sink *out)
     sink_char(out, '\n');
 }
 
-static bool is_timed(const struct report *r)
+double report_length_ns(const struct report *r)
 {
-    return profile_start_ns(r->p) != TIME_NONE && profile_end_ns(r->p) != TIME_NONE;
+    uint64_t from = profile_start_ns(r->p), to = profile_end_ns(r->p);
+    return from == TIME_NONE || to == TIME_NONE ? UNKNOWN : (double)(to - from);
 }
 
-static bool wall_start(const struct report *r, char out[40])
+bool report_start(const struct report *r, const char *format, char out[40])
 {
     if (!profile_has_wall_offset(r->p) || profile_start_ns(r->p) == TIME_NONE)
         return false;
     time_t s = (time_t)(((int64_t)profile_start_ns(r->p) + profile_wall_offset_ns(r->p)) / INT64_C(1000000000));
     struct tm tm;
-    return gmtime_r(&s, &tm) && strftime(out, 40, "%Y-%m-%dT%H:%M:%SZ", &tm) > 0;
+    return gmtime_r(&s, &tm) && strftime(out, 40, format, &tm) > 0;
 }
+
+static bool is_timed(const struct report *r) { return !isnan(report_length_ns(r)); }
+static bool wall_start(const struct report *r, char out[40]) { return report_start(r, "%Y-%m-%dT%H:%M:%SZ", out); }
 
 static void print_who_and_when(const struct report *r, struct sink *out)
 {
@@ -60,7 +63,7 @@ static void print_who_and_when(const struct report *r, struct sink *out)
                     processes == 1 ? "" : "es");
     char length[32], start[40];
     if (is_timed(r)) {
-        text_ns(length, (double)(profile_end_ns(r->p) - profile_start_ns(r->p)));
+        text_ns(length, report_length_ns(r));
         sink_printf(out, "%s%s long", threads ? ", " : "", length);
     }
     if (wall_start(r, start))
@@ -71,7 +74,7 @@ static void print_who_and_when(const struct report *r, struct sink *out)
 
 static void print_missing(const struct report *r, struct sink *out)
 {
-    int64_t taken = samples_taken(r);
+    int64_t taken = samples_taken(r->p, r->set);
     for (size_t i = 0; i < profile_losses(r->p); i++) {
         const struct loss *l = profile_loss(r->p, i);
         char count[32];
@@ -304,11 +307,11 @@ static void json_measured(struct json_writer *w, const struct report *r)
     json_pair(w, "measure", text_of(r, m->name));
     json_pair(w, "unit", unit.n ? unit : view_of(unit_names[m->unit]));
     json_value(w, r, "total", m->total);
-    int64_t taken = samples_taken(r);
+    int64_t taken = samples_taken(r->p, r->set);
     json_key(w, "samples");
     json_double(w, taken < 0 ? UNKNOWN : (double)taken);
     json_key(w, "duration_ns");
-    json_double(w, is_timed(r) ? (double)(profile_end_ns(r->p) - profile_start_ns(r->p)) : UNKNOWN);
+    json_double(w, report_length_ns(r));
     char start[40];
     json_key(w, "start");
     if (wall_start(r, start))
@@ -380,13 +383,15 @@ static void json_threads(struct json_writer *w, const struct report *r)
     json_close(w, ']');
 }
 
-void report_json(const struct report *r, struct sink *out)
+void report_json(const struct findings *f, struct sink *out)
 {
+    const struct report *r = f->r;
     struct json_writer w;
     json_to_pretty(&w, out);
     json_open(&w, '{');
     json_measured(&w, r);
     json_missing(&w, r);
+    report_contract_json(f, &w);
     if (r->top)
         json_top(&w, r, NULL, 0);
     if (r->tree)

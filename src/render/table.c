@@ -57,6 +57,8 @@ static const struct cell *cell_at(const struct table *t, size_t row, size_t colu
     return &t->cells[row * t->n_columns + column];
 }
 
+bool column_is_text(const struct column *c) { return c->kind == COLUMN_TEXT || c->kind == COLUMN_CODE; }
+
 /* For eyes. */
 
 static void show_number(char out[32], const struct column *c, double n)
@@ -70,6 +72,7 @@ static void show_number(char out[32], const struct column *c, double n)
     case COLUMN_BYTES: text_bytes(out, n); return;
     case COLUMN_SHARE: snprintf(out, 32, "%.1f %%", 100 * n); return;
     case COLUMN_ID: snprintf(out, 32, "%.0f", n); return;
+    case COLUMN_FIXED: snprintf(out, 32, "%.*f", (int)c->decimals, n + 0.0); return;
     case COLUMN_REAL: snprintf(out, 32, "%.6g", n + 0.0); return; /* no "-0" */
     case COLUMN_COUNT:
         if (c->decimals)
@@ -84,7 +87,7 @@ static void show_number(char out[32], const struct column *c, double n)
 static size_t cell_columns(const struct table *t, size_t row, size_t column)
 {
     const struct cell *c = cell_at(t, row, column);
-    if (t->columns[column].kind == COLUMN_TEXT)
+    if (column_is_text(&t->columns[column]))
         return text_columns(c->text);
     char shown[32];
     show_number(shown, &t->columns[column], c->number);
@@ -109,7 +112,7 @@ static void fit(const struct table *t, size_t *widths, unsigned width)
         size_t all = 0, victim = t->n_columns;
         for (size_t c = 0; c < t->n_columns; c++) {
             all += widths[c] + (c ? GAP : 0);
-            if (t->columns[c].kind == COLUMN_TEXT && widths[c] > LEAST &&
+            if (column_is_text(&t->columns[c]) && widths[c] > LEAST &&
                 (victim == t->n_columns || widths[c] > widths[victim]))
                 victim = c;
         }
@@ -135,7 +138,7 @@ static void print_cell(struct view shown, bool right, size_t width, bool last, s
 static size_t filled_columns(const struct table *t, size_t row)
 {
     size_t n = t->n_columns;
-    while (n && t->columns[n - 1].kind == COLUMN_TEXT && !cell_at(t, row, n - 1)->text.n)
+    while (n && column_is_text(&t->columns[n - 1]) && !cell_at(t, row, n - 1)->text.n)
         n--;
     return n;
 }
@@ -146,7 +149,7 @@ static void print_row(const struct table *t, const size_t *widths, size_t row, s
     for (size_t c = 0; c < n; c++) {
         char number[32];
         const struct cell *cell = cell_at(t, row, c);
-        bool is_text = t->columns[c].kind == COLUMN_TEXT;
+        bool is_text = column_is_text(&t->columns[c]);
         if (!is_text)
             show_number(number, &t->columns[c], cell->number);
         if (c)
@@ -165,7 +168,7 @@ void table_print(const struct table *t, const struct table_style *s, struct sink
     sink_puts(out, s->colour ? "\033[1m" : "");
     for (size_t c = 0; c < t->n_columns; c++) {
         sink_puts(out, c ? "  " : "");
-        print_cell(view_of(t->columns[c].title), t->columns[c].kind != COLUMN_TEXT, widths[c],
+        print_cell(view_of(t->columns[c].title), !column_is_text(&t->columns[c]), widths[c],
                    c + 1 == t->n_columns, out);
     }
     sink_puts(out, s->colour ? "\033[0m\n" : "\n");
@@ -173,14 +176,29 @@ void table_print(const struct table *t, const struct table_style *s, struct sink
         print_row(t, widths, row, out);
 }
 
+/* Cell by cell. */
+
+size_t table_width(const struct table *t) { return t->n_columns; }
+const struct column *table_column(const struct table *t, size_t column) { return &t->columns[column]; }
+double table_value(const struct table *t, size_t row, size_t column) { return cell_at(t, row, column)->number; }
+
+struct view table_shown(const struct table *t, size_t row, size_t column, char room[32])
+{
+    const struct cell *c = cell_at(t, row, column);
+    if (column_is_text(&t->columns[column]))
+        return c->text;
+    show_number(room, &t->columns[column], c->number);
+    return view_of(room);
+}
+
 /* For machines. */
 
 static void json_cell(const struct column *c, const struct cell *cell, struct json_writer *w)
 {
     json_key(w, c->key);
-    if (c->kind == COLUMN_TEXT)
+    if (column_is_text(c))
         json_text(w, cell->text);
-    else if (c->decimals && !isnan(cell->number))
+    else if (c->kind == COLUMN_COUNT && c->decimals && !isnan(cell->number))
         json_decimal(w, llround(cell->number), c->decimals);
     else
         json_double(w, cell->number);

@@ -1,9 +1,19 @@
-#include "render/report.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/outfile.h"
 #include "base/text.h"
+#include "render/report_formats.h"
 #include "verbs/selection.h"
 #include "verbs/verb.h"
 
+#include <time.h>
+
 struct report_settings {
+    int format;
+    const char *output;
+    bool all, deep, enhanced;
+    uint64_t tokens;
+    struct option_list fail_above;
     bool json, tree, inverted, threads, waits;
     int sort;
     uint64_t top, depth, width;
@@ -11,10 +21,23 @@ struct report_settings {
     struct selection part;
 };
 
+/* Rows of report_format_at() that options imply. */
+enum { FORMAT_MD = 1, FORMAT_JSON = 2 };
+
 static const char *const orders[] = {"self", "total", "name", NULL};
+
+/* In the order of report_format_at(), behind the first. */
+static const char *const formats[] = {"auto", "text", "md", "json", "csv", "junit", NULL};
 
 #define S struct report_settings
 static const struct option report_options[] = {
+    CHOICE('f', "format", S, format, "FORMAT", formats, "what to write; auto: what the suffix of --output says, else text"),
+    TEXT('o', "output", S, output, "FILE", "where to write; - is standard output"),
+    FLAG('a', "all", S, all, "write every format that suits the profile; --output is what their names begin with"),
+    FLAG(0, "deep", S, deep, "all functions, more of who calls whom, and the threads"),
+    FLAG(0, "enhanced", S, enhanced, "Markdown in the shape that SmallMind's comparator reads"),
+    NUMBER(0, "tokens", S, tokens, "N", "how many tokens the run made: then times per token are shown, too", 1, 1000000000000),
+    LIST(0, "fail-above", S, fail_above, "PATTERN=SHARE", "end with status 1 when matching functions have more self than this: 'memcpy*=5%'"),
     FLAG('T', "tree", S, tree, "show the call tree, from the root down"),
     FLAG('I', "inverted", S, inverted, "show the inverted tree, from the functions up to their callers"),
     FLAG(0, "threads", S, threads, "show the top functions of each thread"),
@@ -25,7 +48,7 @@ static const struct option report_options[] = {
     NUMBER('d', "depth", S, depth, "N", "how deep to show a tree; 0 is no limit", 0, 1000000000),
     SELECTION_OPTIONS(S, part),
     NUMBER(0, "width", S, width, "COLUMNS", "as wide as this, instead of as the terminal", 20, 10000),
-    FLAG(0, "json", S, json, "print JSON"),
+    FLAG(0, "json", S, json, "the same as --format json"),
     OPTIONS_END
 };
 #undef S
@@ -69,13 +92,155 @@ static bool choose(const struct report_settings *s, const char *path, struct sel
     return err_hint(e, "'inferom record --off-cpu' records them");
 }
 
+/* 'memcpy*=5%': the pattern, and at most this share. The pattern is the caller's to free. */
+static bool read_limit(const char *text, struct report_limit *out, struct err *e)
+{
+    const char *equals = strrchr(text, '=');
+    struct view share = view_of(equals ? equals + 1 : "");
+    bool is_percent = view_ends(share, VIEW("%"));
+    int64_t value = 0;
+    unsigned decimals = 0;
+    if (is_percent)
+        share.n--;
+    if (!equals || equals == text || !text_to_decimal(share, &value, &decimals) || value < 0)
+        return err_set(e, ERR_USAGE, "--fail-above: '%s' is not a pattern and a share such as 'memcpy*=5%%'", text);
+    out->share = (double)value / (is_percent ? 100 : 1);
+    while (decimals--)
+        out->share /= 10;
+    if (out->share > 1)
+        return err_set(e, ERR_USAGE, "--fail-above: '%s': a share is at most 100%%", text);
+    out->pattern = mem_text(text, (size_t)(equals - text));
+    return true;
+}
+
+struct limits {
+    struct report_limit rows[OPTION_LIST_MOST];
+    size_t n;
+};
+
+static void limits_done(struct limits *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        free((char *)l->rows[i].pattern);
+}
+DEFINE_OWN_IN_PLACE(limits, struct limits)
+
+static bool read_limits(const struct option_list *texts, struct limits *out, struct err *e)
+{
+    for (; out->n < texts->n; out->n++)
+        if (!read_limit(texts->at[out->n], &out->rows[out->n], e))
+            return false;
+    return true;
+}
+
+/* True when none was passed; says which were, whatever the format. */
+static bool keep_limits(const struct findings *f)
+{
+    bool all = true;
+    for (size_t i = 0; i < f->r->n_limits; i++) {
+        if (f->limits[i].is_kept)
+            continue;
+        all = false;
+        log_error("%s: %.1f %%, more than the %.1f %% that --fail-above allows", f->r->limits[i].pattern,
+                  100 * f->limits[i].share, 100 * f->r->limits[i].share);
+    }
+    return all;
+}
+
+/* What to write. */
+
+static bool to_stdout(const struct report_settings *s) { return !strcmp(s->output, "-"); }
+
+static bool no_such_suffix(const char *path, struct err *e)
+{
+    own(buf) struct buf list;
+    buf_init(&list, sizeof e->hint);
+    const struct report_format *f;
+    for (size_t i = 0; (f = report_format_at(i)); i++)
+        buf_printf(&list, "%s%.*s", list.len ? ", " : "", (int)strcspn(f->suffixes, " "), f->suffixes);
+    err_set(e, ERR_USAGE, "%s: no report has this suffix", path);
+    return err_hint(e, "there are %s; --format chooses another", list.data);
+}
+
+/* Asked first: a wrong word should not cost the reading of a large profile. */
+static bool choose_format(const struct report_settings *s, const struct report_format **out, struct err *e)
+{
+    const struct report_format *text = report_format_at(0), *json = report_format_at(FORMAT_JSON), *md = report_format_at(FORMAT_MD);
+    const struct report_format *said = s->format ? report_format_at((size_t)s->format - 1) : NULL;
+    const struct report_format *implied = s->json ? json : s->enhanced ? md : NULL;
+    if (s->all && (said || s->json || to_stdout(s)))
+        return err_set(e, ERR_USAGE, "--all writes every format: it needs --output PREFIX, and no --format or --json");
+    if (said && implied && said != implied)
+        return err_set(e, ERR_USAGE, "--%s and --format %s are two formats", s->json ? "json" : "enhanced", said->name);
+    if (s->json && s->enhanced)
+        return err_set(e, ERR_USAGE, "--json and --enhanced are two formats");
+    *out = said ? said : implied ? implied : to_stdout(s) ? text : report_format_for_path(s->output);
+    return *out || s->all || no_such_suffix(s->output, e);
+}
+
+/* A file for the terminal is as wide as its lines are, and without colour. */
+static bool write_file(const struct report_format *as, struct findings *f, const char *path, struct err *e)
+{
+    struct report plain = *f->r;
+    const struct report *asked = f->r;
+    own(outfile) struct outfile out = {.fd = -1};
+    plain.style.colour = false;
+    if (!outfile_open(&out, path, e))
+        return false;
+    f->r = &plain;
+    bool ok = as->write(f, &out.sink, e);
+    f->r = asked;
+    return ok ? outfile_commit(&out, e) : err_in(e, "%s", path);
+}
+
+static bool write_all(const struct report_settings *s, struct findings *f, struct sink *say, struct err *e)
+{
+    const struct report_format *as;
+    for (size_t i = 0; (as = report_format_at(i)); i++) {
+        own(buf) struct buf path;
+        buf_init(&path, 4096);
+        buf_printf(&path, "%s%.*s", s->output, (int)strcspn(as->suffixes, " "), as->suffixes);
+        if (!write_file(as, f, path.data, e))
+            return false;
+        sink_printf(say, "%s  %s\n", path.data, as->what);
+    }
+    return true;
+}
+
+/* Now, or what a build that wants the same bytes every time says instead. */
+static int64_t now_s(void)
+{
+    const char *told = getenv("SOURCE_DATE_EPOCH");
+    int64_t s;
+    return told && text_to_int(view_of(told), &s) ? s : (int64_t)time(NULL);
+}
+
+static bool write_report(const struct call *c, const struct report *r, const struct report_format *as, struct err *e)
+{
+    const struct report_settings *s = c->settings;
+    own(findings) struct findings f = {.r = r};
+    if (s->all || !as->is_plain || r->n_limits)
+        findings_of(&f, r);
+    if (s->all ? !write_all(s, &f, c->out, e)
+        : to_stdout(s) ? !as->write(&f, c->out, e) : !write_file(as, &f, s->output, e))
+        return false;
+    if (as && !strcmp(as->name, "csv") && f.hot.n < f.hot.all)
+        log_warn("%zu of %zu functions were written; --top 0 writes all", f.hot.n, f.hot.all);
+    if (!keep_limits(&f))
+        *c->exit_status = 1;
+    return true;
+}
+
 static bool report(const struct call *c, struct err *e)
 {
     const struct report_settings *s = c->settings;
     const char *path = c->args[0];
     own(selected) struct selected part = {0};
+    own(limits) struct limits limits = {0};
+    const struct report_format *as = NULL;
     int64_t min_total = 0;
-    if (!selection_read(&s->part, path, &part, e) || !choose(s, path, &part, e) ||
+    if (!choose_format(s, &as, e) || !read_limits(&s->fail_above, &limits, e) ||
+        !selection_read(&s->part, path, &part, e) || !choose(s, path, &part, e) ||
         !threshold(s->min_total, &part.set->measures[part.measure], &min_total, e))
         return false;
     struct report r = {
@@ -83,12 +248,12 @@ static bool report(const struct call *c, struct err *e)
         .most_rows = s->top, .most_depth = s->depth, .min_total = min_total,
         .tree = s->tree, .inverted = s->inverted, .threads = s->threads, .waits = s->waits,
         .top = !s->tree && !s->inverted && !s->threads && !s->waits,
-        .style = {.width = s->width ? (unsigned)s->width : c->look.width, .colour = c->look.colour},
+        .style = {.width = s->width ? (unsigned)s->width : to_stdout(s) ? c->look.width : 0, .colour = c->look.colour},
+        .generated_s = now_s(), .deep = s->deep, .enhanced = s->enhanced, .filtered = part.filtered, .tokens = s->tokens,
+        .limits = limits.rows, .n_limits = limits.n,
     };
-    if (s->json)
-        report_json(&r, c->out);
-    else
-        report_print(&r, c->out);
+    if (!write_report(c, &r, as, e))
+        return false;
     if (profile_damages(part.p))
         return err_set(e, ERR_INCOMPLETE, "%s: part of the file could not be read; the report covers the rest", path);
     return true;
@@ -105,7 +270,7 @@ const struct verb verb_report = {
              "whole. Patterns are shell patterns: --exclude 'lib*'.",
     .example = "inferom report run.folded --sort total --top 10",
     .options = report_options,
-    .defaults = &(const struct report_settings){.top = 20},
+    .defaults = &(const struct report_settings){.top = 20, .output = "-"},
     .settings_size = sizeof(struct report_settings),
     .run = report,
 };

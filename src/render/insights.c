@@ -1,0 +1,178 @@
+/*
+ * insights.c - sentences that follow from the numbers, each with its number
+ *
+ * First what the program did, then what to keep in mind about the measuring. A sentence stands
+ * only where its number is known; none guesses at a cause.
+ */
+#include "analyse/by_thread.h"
+#include "base/text.h"
+#include "render/findings.h"
+#include "render/names.h"
+
+#include <stdarg.h>
+
+static void add(struct findings *f, const char *key, bool is_warning, double number, const char *fmt, ...) PRINTF_LIKE(5, 6);
+
+static void add(struct findings *f, const char *key, bool is_warning, double number, const char *fmt, ...)
+{
+    if (f->n_insights == INSIGHTS_MOST)
+        return;
+    struct insight *i = &f->insights[f->n_insights++];
+    *i = (struct insight){.key = key, .is_warning = is_warning, .number = number};
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(i->text, sizeof i->text, fmt, args);
+    va_end(args);
+}
+
+/* Measures are called what others call them: at most so much of it goes into a sentence. */
+static const char *what(const struct findings *f, char room[64])
+{
+    struct view name = finding_measure(f);
+    own(buf) struct buf safe;
+    buf_init(&safe, 256);
+    struct sink to;
+    sink_to_buf(&to, &safe);
+    text_safe(&to, name, 40);
+    (void)!sink_flush(&to, NULL);
+    if (view_same(name, VIEW("cpu")))
+        return "CPU time";
+    if (view_same(name, VIEW("self")) && finding_is_time(f))
+        return "time";
+    snprintf(room, 64, "%.60s", safe.data);
+    return room;
+}
+
+/* The program. */
+
+static void concentration(struct findings *f)
+{
+    enum { FEW = 5 };
+    size_t all;
+    own(free) size_t *rows = methods_ranked(&f->methods, f->r->p, METHODS_BY_SELF, &all);
+    int64_t self = 0;
+    size_t n = all < FEW ? all : FEW;
+    for (size_t i = 0; i < n; i++)
+        self += f->methods.rows[rows[i]].self;
+    char room[64];
+    double share = finding_share(f, self);
+    if (n)
+        add(f, "concentration", false, share, "Top %zu function%s account%s for %.1f %% of the %s, by self values, which do not overlap", n,
+            n == 1 ? "" : "s", n == 1 ? "s" : "", 100 * share, what(f, room));
+}
+
+static void hot_functions(struct findings *f)
+{
+    enum { MOST = 5 };
+    size_t all;
+    own(free) size_t *rows = methods_ranked(&f->methods, f->r->p, METHODS_BY_SELF, &all);
+    for (size_t i = 0; i < all && i < MOST; i++) {
+        const struct method *m = &f->methods.rows[rows[i]];
+        const char *severity = finding_severity(f, m->self);
+        char room[64], between[32];
+        double share = finding_share(f, m->self);
+        if (!severity || f->n_insights == INSIGHTS_MOST)
+            return;
+        finding_interval_text(f, m->self, between);
+        bool is_sure = strcmp(between, "-") != 0;
+        add(f, "hot function", false, share, "%s, %.1f %% of the %s is its own%s%s%s", severity, 100 * share, what(f, room),
+            is_sure ? " (99 % interval " : "", is_sure ? between : "", is_sure ? ")" : "");
+        f->insights[f->n_insights - 1].function = m->function;
+    }
+}
+
+static void busy_cores(struct findings *f)
+{
+    struct view name = finding_measure(f);
+    if (!finding_is_time(f) || !view_same(name, VIEW("cpu")) || isnan(f->length_ns) || f->length_ns <= 0 || f->r->filtered)
+        return;
+    char cpu[32], length[32];
+    double cores = (double)f->methods.whole / f->length_ns;
+    text_ns(cpu, (double)f->methods.whole);
+    text_ns(length, f->length_ns);
+    const struct fact *has = profile_fact_named(f->r->p, VIEW("cores"));
+    struct view of = has ? profile_string(f->r->p, has->value) : VIEW("");
+    add(f, "cores", false, cores, "%s of CPU time in %s: %.2f cores were busy%s%.*s", cpu, length, cores, of.n ? " of " : "",
+        (int)(of.n < 12 ? of.n : 12), of.n ? of.at : "");
+}
+
+static void threads(struct findings *f)
+{
+    own(by_thread) struct by_thread t = by_thread_of(f->r->p, f->r->set, f->r->measure);
+    if (t.n < 2)
+        return;
+    char room[64];
+    double share = finding_share(f, t.rows[0].total);
+    add(f, "threads", false, share, "%zu threads; the busiest, tid %d, has %.1f %% of the %s", t.n,
+        profile_thread(f->r->p, t.rows[0].thread)->tid, 100 * share, what(f, room));
+}
+
+static void kernel(struct findings *f)
+{
+    char room[64];
+    double share = finding_share(f, f->quality.kernel);
+    if (f->quality.kernel > 0)
+        add(f, "kernel", false, share, "%.1f %% of the %s is in the kernel", 100 * share, what(f, room));
+}
+
+static void allocations_and_calls(struct findings *f)
+{
+    size_t large = 0, often = 0;
+    for (size_t i = 0; i < f->methods.n; i++) {
+        const struct method *m = &f->methods.rows[i];
+        large += m->calls > 0 && m->bytes_total > 0 && (double)m->bytes_total / (double)m->calls > 1e6;
+        often += m->calls > 10000;
+    }
+    for (size_t i = 0; !often && i < f->scopes.n; i++)
+        often += f->scopes.rows[i].calls > 10000;
+    if (large)
+        add(f, "large allocations", false, (double)large, "%zu function%s allocate%s more than 1 MB per call", large,
+            large == 1 ? "" : "s", large == 1 ? "s" : "");
+    if (often)
+        add(f, "frequent calls", false, (double)often, "%zu function%s called more than 10 000 times", often,
+            often == 1 ? " is" : "s are");
+}
+
+/* The measuring. */
+
+static void few_samples(struct findings *f)
+{
+    enum { ENOUGH = 1000 };
+    if (isnan(f->samples) || f->samples >= ENOUGH)
+        return;
+    struct interval half = share_interval(0.5, f->samples);
+    add(f, "few samples", true, f->samples, "Only %.0f samples: a share of 50 %% could as well be %.0f %% or %.0f %%", f->samples,
+        100 * half.low, 100 * half.high);
+}
+
+static void missing(struct findings *f)
+{
+    char room[64], count[32];
+    double lost = quality_lost_share(&f->quality), cut = finding_share(f, f->quality.cut), unnamed = finding_share(f, f->quality.unnamed);
+    text_count(count, (int64_t)(f->quality.lost > INT64_MAX ? INT64_MAX : f->quality.lost));
+    if (f->quality.lost && isnan(lost))
+        add(f, "lost", true, (double)f->quality.lost, "%s samples are missing", count);
+    else if (f->quality.lost)
+        add(f, "lost", true, lost, "%s samples are missing, %.2f %% of all that should be here", count, 100 * lost);
+    if (f->quality.cut)
+        add(f, "cut stacks", true, cut, "%.2f %% of the %s is in stacks whose first callers are missing: totals of those are too small",
+            100 * cut, what(f, room));
+    if (f->quality.unnamed)
+        add(f, "unnamed", true, unnamed, "%.1f %% of the %s is in functions without a name; debug symbols would give them one", 100 * unnamed,
+            what(f, room));
+    if (f->quality.damages)
+        add(f, "damaged", true, (double)f->quality.damages, "%zu place%s of the file could not be read; this is about the rest",
+            f->quality.damages, f->quality.damages == 1 ? "" : "s");
+}
+
+void find_insights(struct findings *f)
+{
+    concentration(f);
+    hot_functions(f);
+    busy_cores(f);
+    threads(f);
+    kernel(f);
+    allocations_and_calls(f);
+    few_samples(f);
+    missing(f);
+}

@@ -1,0 +1,55 @@
+#include "render/report_formats.h"
+
+static void print_text(const struct findings *f, struct sink *out) { report_print(f->r, out); }
+
+/* Those that cannot fail. */
+#define WRITES(name, how)                                                               \
+    static bool name(const struct findings *f, struct sink *out, struct err *e)         \
+    {                                                                                   \
+        (void)e;                                                                        \
+        how(f, out);                                                                    \
+        return true;                                                                    \
+    }
+WRITES(write_text, print_text)
+WRITES(write_json, report_json)
+WRITES(write_markdown, report_markdown)
+WRITES(write_csv, report_csv)
+WRITES(write_junit, report_junit)
+#undef WRITES
+
+static const struct report_format formats[] = {
+    {"text",  ".txt",            "for a terminal",                                  write_text,     .is_plain = true},
+    {"md",    ".md .markdown",   "Markdown, six sections",                          write_markdown, false},
+    {"json",  ".json",           "for programs",                                    write_json,     false},
+    {"csv",   ".csv",            "the functions, for spreadsheets and data frames", write_csv,      false},
+    {"junit", ".junit.xml .xml", "test results, for machines that build",           write_junit,    false},
+};
+
+const struct report_format *report_format_at(size_t i) { return i < sizeof formats / sizeof *formats ? &formats[i] : NULL; }
+
+/* How much of the end of the path is a suffix of the list. */
+static size_t suffix_length(const char *path, const char *suffixes)
+{
+    size_t longest = 0;
+    for (const char *at = suffixes; *at;) {
+        size_t n = strcspn(at, " ");
+        if (n > longest && view_ends(view_of(path), (struct view){at, n}))
+            longest = n;
+        at += n + strspn(at + n, " ");
+    }
+    return longest;
+}
+
+const struct report_format *report_format_for_path(const char *path)
+{
+    const struct report_format *f, *best = NULL;
+    size_t longest = 0;
+    for (size_t i = 0; (f = report_format_at(i)); i++) {
+        size_t n = suffix_length(path, f->suffixes);
+        if (n > longest) {
+            longest = n;
+            best = f;
+        }
+    }
+    return best;
+}
