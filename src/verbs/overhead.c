@@ -96,7 +96,7 @@ static bool add_engine(struct overhead *o, const char *engine, struct err *e)
 static bool add_ways(struct overhead *o, struct err *e)
 {
     struct host here = host_here();
-    struct plan plan = {.host = &here, .command = o->command, .want_children = true, .rate_hz = 1000, .most_depth = 128};
+    struct plan plan = {.host = &here, .command = o->command, .want_children = true, .rate_hz = 1000, .most_depth = 512};
     struct err refusal = {0};
     add_way(o, NULL, 0);
     for (const struct source *const *s = sources; *s; s++) {

@@ -179,7 +179,7 @@ const struct verb verb_record = {
              "No special rights are needed for programs of the same user; 'inferom doctor' says what this machine allows.",
     .example = "inferom record --output sort.inferom -- sort --numeric-sort run.folded",
     .options = record_options,
-    .defaults = &(const struct record_settings){.rate = 1000, .max_depth = 128, .output = "", .engine = ""},
+    .defaults = &(const struct record_settings){.rate = 1000, .max_depth = 512, .output = "", .engine = ""},
     .settings_size = sizeof(struct record_settings),
     .takes_command = true,
     .watches_stop = true,

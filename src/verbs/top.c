@@ -164,7 +164,7 @@ static struct plan plan_of(const struct call *c, const struct top_settings *s, c
         .n_pids = s->pid.n,
         .want_children = !s->no_children,
         .rate_hz = s->rate,
-        .most_depth = 128,
+        .most_depth = 512,
     };
 }
 
