@@ -144,10 +144,11 @@ stack_id builder_push(struct builder *b, stack_id caller, frame_id frame)
     struct stack row = {.caller = caller, .frame = frame};
     if (is_next_row(b, &row))
         return (stack_id){caller.i + 1};
+    /* A callee of the newest row becomes the row behind it, where it is always found as above: the map need not know it. */
+    if (caller.i + 1 == b->p->stacks.n)
+        return (stack_id){APPEND(b, stacks, row)};
     uint64_t h = idmap_hash_pair(&b->stacks, caller.i, frame.i);
-    /* The newest row has no callees yet. Not asking lets the processor go on while the map is fetched. */
-    bool is_new = caller.i + 1 == b->p->stacks.n;
-    uint32_t found = is_new ? IDMAP_NONE : idmap_find(&b->stacks, h, same_stack, b->p->stacks.rows, &row);
+    uint32_t found = idmap_find(&b->stacks, h, same_stack, b->p->stacks.rows, &row);
     if (found == IDMAP_NONE) {
         found = APPEND(b, stacks, row);
         idmap_add(&b->stacks, h, found);

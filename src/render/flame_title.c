@@ -72,7 +72,7 @@ static void put_change(const struct flame_drawing *d, struct sink *out, const ch
     if (diff->by == DIFFERENCE_BY_SHARE) {
         sink_printf(out, "; %+.2f points", 100 * difference_amount(diff, c));
     } else if (by) {
-        sink_puts(out, by < 0 ? "; \xe2\x88\x92" : "; +");
+        sink_puts(out, by < 0 ? "; -" : "; +");
         put_value(d, out, by < 0 ? -by : by);
         if (c->before.value)
             sink_printf(out, " (%+.1f %%)", 100 * (double)by / fabs((double)c->before.value));
