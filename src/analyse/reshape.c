@@ -27,11 +27,11 @@ static frame_id root_frame(struct reshaper *r, thread_id thread)
     struct view name = profile_string(p, by_process ? profile_process(p, t->process)->name : t->name);
     char text[400];
     int length = (int)(name.n < 300 ? name.n : 300);
-    if (!name.n && !number)
+    if (!name.n && number <= 0) /* files without numbers have their own below zero */
         snprintf(text, sizeof text, by_process ? "(no process known)" : "(no thread known)");
     else if (!name.n)
         snprintf(text, sizeof text, by_process ? "process %d" : "thread %d", number);
-    else if (r->how->numbers && number)
+    else if (r->how->numbers && number > 0)
         snprintf(text, sizeof text, "%.*s (%d)", length, name.at, number);
     else
         snprintf(text, sizeof text, "%.*s", length, name.at);

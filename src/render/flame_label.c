@@ -109,7 +109,7 @@ static void bare(struct buf *out, struct view full)
             break;
         } else {
             buf_add(out, rest.at, 1);
-            begins = rest.at[0] == ' ' ? out->len : begins;
+            begins = rest.at[0] == ' ' && rest.n > 1 && rest.at[1] != '<' ? out->len : begins;
             i++;
         }
     }

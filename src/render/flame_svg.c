@@ -97,7 +97,7 @@ static void put_patterns(struct sink *out)
 {
     static const char *const pattern =
         "<pattern id=\"inferom-%s\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(%d)\">"
-        "<rect width=\"2\" height=\"6\" fill=\"#fff\" fill-opacity=\".45\"/></pattern>";
+        "<rect width=\"2\" height=\"6\" fill=\"#fff\" fill-opacity=\".3\"/></pattern>";
     sink_puts(out, "<defs>");
     sink_printf(out, pattern, change_words[CHANGE_NEW], 45);
     sink_printf(out, pattern, change_words[CHANGE_GONE], -45);

@@ -10,7 +10,7 @@
 void svg_number(struct sink *out, double n)
 {
     char text[48];
-    int length = snprintf(text, sizeof text, "%.3f", n);
+    int length = snprintf(text, sizeof text, fabs(n) < 1 ? "%.4f" : "%.3f", n); /* a narrow box is to be as exact as a wide one */
     while (length > 1 && text[length - 1] == '0')
         length--;
     if (text[length - 1] == '.')

@@ -6,7 +6,7 @@
 
 enum { FLAME_MARGIN = 10, FLAME_PITCH = 16, FLAME_BOX = 15, FLAME_LETTER_WIDTH_PERCENT = 61, FLAME_FONT = 11 };
 
-void svg_number(struct sink *out, double n); /* three digits behind the point at most */
+void svg_number(struct sink *out, double n); /* to a two-thousandth of its size, and no more digits than that */
 void svg_style(struct sink *out, enum flame_theme theme);
 
 unsigned svg_head_height(const struct flame_drawing *d);

@@ -28,8 +28,9 @@ static void put_value(const struct flame_drawing *d, struct sink *out, int64_t v
     if (d->measure.unit != UNIT_COUNT && d->measure.unit != UNIT_OTHER)
         return;
     struct view unit = profile_string(d->p, d->measure.unit_name);
+    bool is_one = !strcmp(text, "1") && is_of_samples(d) && !unit.n;
     sink_char(out, ' ');
-    text_markup(out, unit.n ? unit : measure_name(d), 60);
+    text_markup(out, unit.n ? unit : is_one ? VIEW("sample") : measure_name(d), 60);
 }
 
 static void put_samples(const struct flame_drawing *d, struct sink *out, double samples)
@@ -100,10 +101,10 @@ void flame_title(const struct flame_drawing *d, uint32_t node, struct sink *out)
     text_markup(out, flame_name(d, node, room), LONGEST_NAME);
     if (d->page->difference) {
         put_change(d, out, "total", &d->page->difference->total[node]);
-        put_change(d, out, "self", &d->page->difference->self[node]);
+        put_change(d, out, d->page->inverted ? "no caller" : "self", &d->page->difference->self[node]);
     } else {
         put_line(d, out, "total", n->total);
-        put_line(d, out, d->page->inverted ? "not called" : "self", n->self);
+        put_line(d, out, d->page->inverted ? "no caller" : "self", n->self);
     }
     put_place(d, out, n->function);
 }
