@@ -1,4 +1,5 @@
 #include "analyse/difference.h"
+#include "analyse/counting.h"
 #include "analyse/function_union.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -40,44 +41,6 @@ static bool comparable(struct difference_side before, struct difference_side aft
                    (int)(b.n < 20 ? b.n : 20), b.at, (int)(na.n < 60 ? na.n : 60), na.at, (int)(a.n < 20 ? a.n : 20), a.at);
 }
 
-/* How many samples a row of a set stands for. */
-
-struct counting {
-    int64_t period;      /* 0: rows do not come at a period */
-    const int64_t *told; /* by row: a measure that says so itself; or NULL */
-    double unit;         /* of what is told */
-};
-
-/*
- * A row may be many samples: a folded line with 142 behind it, or one of a pprof file whose
- * first value counts them. Where nothing says so, a row is one.
- */
-static struct counting counting_of(struct difference_side s)
-{
-    struct counting c = {.unit = 1};
-    if (s.measure == s.set->shown && s.set->period > 0) {
-        c.period = s.set->period;
-        return c;
-    }
-    for (size_t m = 0; m < s.set->n_measures; m++) {
-        const struct measure *is = &s.set->measures[m];
-        if (!view_same(profile_string(s.p, is->name), VIEW("samples")))
-            continue;
-        c.told = s.set->values[m];
-        c.unit = pow(10, is->decimals);
-    }
-    return c;
-}
-
-static int64_t samples_at(const struct counting *c, size_t i, int64_t value)
-{
-    if (!value)
-        return 0;
-    double n = c->period ? (double)value / (double)c->period : c->told ? (double)c->told[i] / c->unit : 1;
-    n = fabs(n);
-    return n < 1 ? 1 : n > 1e15 ? (int64_t)1e15 : (int64_t)llround(n);
-}
-
 /* One id space. */
 
 struct joining {
@@ -96,10 +59,10 @@ static set_id new_set(struct builder *b, struct view name, struct difference_sid
 
 static void add_side(struct builder *b, set_id to, struct difference_side side, const stack_id *stacks)
 {
-    struct counting c = counting_of(side);
+    struct counting c = counting_of(side.p, side.set, side.measure);
     for (size_t i = 0; i < side.set->n; i++) {
         int64_t value = side.set->values[side.measure][i];
-        int64_t values[2] = {value, samples_at(&c, i, value)};
+        int64_t values[2] = {value, counting_at(&c, i, value)};
         if (value)
             builder_sample(b, to, TIME_NONE, CONTEXT_NONE, stacks[side.set->stacks[i].i], values);
     }
