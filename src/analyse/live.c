@@ -1,5 +1,6 @@
 #include "analyse/live.h"
 #include "base/mem.h"
+#include "model/translate.h"
 
 #include <math.h>
 
@@ -82,6 +83,24 @@ static void see_reading(void *self, series_id id, uint64_t time_ns, double value
     row->n++;
 }
 
+/* What is in the window goes over to the new names; what is older is forgotten with the old ones. */
+static void begun_again(void *self, const struct profile *old, struct builder *names)
+{
+    struct live *l = self;
+    own(free) bool *wanted = mem_new(profile_stacks(old) * sizeof *wanted);
+    own(translation) struct translation t;
+    translation_init(&t, old, names);
+    for (size_t i = l->first; i < l->n; i++)
+        wanted[l->stacks[i].i] = true;
+    translate_stacks(&t, wanted, NULL);
+    for (size_t i = l->first; i < l->n; i++) {
+        l->stacks[i].i = t.stacks[l->stacks[i].i];
+        l->contexts[i] = translate_context(&t, l->contexts[i]);
+    }
+    for (size_t i = 0; i < l->n_processes; i++)
+        l->processes[i].name = translate_string(&t, l->processes[i].name);
+}
+
 /* Who had no reading since the last tick has ended. */
 static void average(struct live *l)
 {
@@ -112,7 +131,8 @@ static int busiest_first(const void *pa, const void *pb)
 void live_init(struct live *l, struct capture_writer *w, uint64_t window_ns, uint64_t now_ns)
 {
     *l = (struct live){.capture = w, .window_ns = window_ns, .since_ns = now_ns};
-    capture_watch(w, (struct capture_onlooker){.self = l, .sample = see_sample, .reading = see_reading, .lost = see_lost});
+    capture_watch(w, (struct capture_onlooker){.self = l, .sample = see_sample, .reading = see_reading, .lost = see_lost,
+                                                .begun_again = begun_again});
 }
 
 void live_done(struct live *l)

@@ -11,6 +11,9 @@
 /* Sources are drained at least this often, whether they asked for it or not. */
 #define DRAIN_NS UINT64_C(20000000)
 
+/* More names than this are not held; the capture begins again with none. Beside them there are symbols, tables and rings. */
+#define NAMES_MOST ((size_t)8 << 20)
+
 enum { SOURCES_MOST = 16, TARGETS_MOST = 64 };
 
 struct running {
@@ -161,6 +164,19 @@ static bool begin(struct recorder *r, struct err *e)
     return true;
 }
 
+static void begin_again(struct recorder *r)
+{
+    for (size_t i = 0; i < r->n_sources; i++)
+        if (r->sources[i].is->settle)
+            r->sources[i].is->settle(r->sources[i].self);
+    if (!capture_begin_again(r->capture))
+        return;
+    log_debug("there were too many names to hold; beginning again with none");
+    for (size_t i = 0; i < r->n_sources; i++)
+        if (r->sources[i].is->begin_again)
+            r->sources[i].is->begin_again(r->sources[i].self, r);
+}
+
 static bool drain(struct recorder *r, struct err *e)
 {
     for (size_t i = 0; i < r->n_sources; i++) {
@@ -168,6 +184,8 @@ static bool drain(struct recorder *r, struct err *e)
         if (s->is->drain && !s->is->drain(s->self, r, e))
             return err_in(e, "%s", s->is->name);
     }
+    if (capture_names_bytes(r->capture) > r->plan.names_most_bytes)
+        begin_again(r);
     return capture_tick(r->capture, clock_monotonic_ns(), e);
 }
 
@@ -239,6 +257,8 @@ bool recorder_open(struct recorder **out, const struct plan *p, const char *path
     struct recorder *r = mem_new(sizeof *r);
     *r = (struct recorder){.plan = *p, .path = path ? mem_text(path, strlen(path)) : NULL, .poll_fd = -1};
     r->result.cpu_ns = -1;
+    if (!r->plan.names_most_bytes)
+        r->plan.names_most_bytes = NAMES_MOST;
     if (!capture_open(&r->capture, path, clock_monotonic_ns(), e)) {
         recorder_free(r);
         return false;

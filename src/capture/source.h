@@ -20,6 +20,10 @@
  * a second, and whenever a watched descriptor has something; it never waits. stop() is the
  * last drain and counts what was lost.
  *
+ * When there are too many names, the capture begins again with none (capture_begin_again()).
+ * settle() comes before: whatever waits and refers to names is written down. begin_again()
+ * comes behind: every id of a name, thread, stack or series that the source kept is void.
+ *
  * Members that make no sense for a source are NULL.
  */
 #pragma once
@@ -42,6 +46,7 @@ struct plan {
     uint64_t rate_hz, delay_ns;
     int event; /* enum perf_event_choice */
     size_t most_depth;
+    size_t names_most_bytes; /* that are held in memory; 0: as many as is usual */
     enum kernel_choice kernel;
 };
 
@@ -59,6 +64,8 @@ struct source {
     bool (*attach)(void *self, int32_t pid, bool is_launched, struct err *e);
     bool (*begin)(void *self, struct err *e);
     bool (*drain)(void *self, struct recorder *into, struct err *e);
+    void (*settle)(void *self);
+    void (*begin_again)(void *self, struct recorder *into);
     void (*stop)(void *self, struct recorder *into);
     void (*free)(void *self);
 };

@@ -190,6 +190,16 @@ stack_id builder_stack(struct builder *b, const frame_id *root_first, size_t n)
     }
     return found;
 }
+size_t builder_held_bytes(const struct builder *b)
+{
+    const struct idmap *maps[] = {&b->mappings, &b->functions, &b->frames, &b->stacks, &b->processes, &b->threads, &b->label_sets,
+                                  &b->contexts, &b->sets, &b->series, &b->facts, &b->losses, &b->p->strings.map};
+    size_t bytes = profile_held_bytes(b->p) + stack_memo_bytes(&b->whole_stacks) + b->named_frames.cap * sizeof *b->named_frames.rows;
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        bytes += (maps[i]->mask + 1) * sizeof *maps[i]->slots;
+    return bytes;
+}
+
 const struct profile *builder_view(const struct builder *b) { return b->p; }
 
 /* Finishing. */

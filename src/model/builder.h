@@ -93,4 +93,5 @@ void builder_clock(struct builder *b, uint64_t start_ns, uint64_t end_ns, int64_
 void builder_merge(struct builder *b, const struct profile *p);
 
 /* What is there already, for readers and writers that go along with the building. */
+size_t builder_held_bytes(const struct builder *b); /* names, the maps to find them, and what else it has */
 const struct profile *builder_view(const struct builder *b); /* names, stacks and contexts so far; sets are empty */

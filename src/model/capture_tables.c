@@ -14,6 +14,29 @@ void tables_init(struct tables *t, struct chunk_writer *to)
 
 void tables_done(struct tables *t) { buf_done(&t->payload); }
 
+bool tables_begin_again(struct tables *t)
+{
+    for (size_t i = 0; i < NAME_TABLES; i++)
+        if (t->before[i] + t->written[i] > UINT32_MAX / 2)
+            return false;
+    for (size_t i = 0; i < NAME_TABLES; i++) {
+        t->before[i] += (uint32_t)t->written[i] - 1;
+        t->written[i] = 1;
+    }
+    return true;
+}
+
+/* The id that a row has in the file; none is none there, too. */
+static uint32_t file_id(const struct tables *t, enum name_table_number table, uint32_t id)
+{
+    return id ? id + t->before[table] : 0;
+}
+
+static void put_id(struct tables *t, enum name_table_number table, uint32_t id)
+{
+    put_varint(&t->payload, file_id(t, table, id));
+}
+
 static void put_cut_text(struct tables *t, struct buf *out, struct view text)
 {
     if (text.n > TEXT_MOST) {
@@ -33,8 +56,8 @@ static void put_string(struct tables *t, const struct profile *p, uint32_t row)
 static void put_mapping(struct tables *t, const struct profile *p, uint32_t row)
 {
     const struct mapping *m = profile_mapping(p, (mapping_id){row});
-    put_varint(&t->payload, m->path.i);
-    put_varint(&t->payload, m->build_id.i);
+    put_id(t, NAMES_STRINGS, m->path.i);
+    put_id(t, NAMES_STRINGS, m->build_id.i);
     put_varint(&t->payload, m->start);
     put_varint(&t->payload, m->limit);
     put_varint(&t->payload, m->offset);
@@ -43,16 +66,16 @@ static void put_mapping(struct tables *t, const struct profile *p, uint32_t row)
 static void put_function(struct tables *t, const struct profile *p, uint32_t row)
 {
     const struct function *f = profile_function(p, (func_id){row});
-    put_varint(&t->payload, f->name.i);
-    put_varint(&t->payload, f->file.i);
+    put_id(t, NAMES_STRINGS, f->name.i);
+    put_id(t, NAMES_STRINGS, f->file.i);
     put_varint(&t->payload, f->line);
-    put_varint(&t->payload, f->mapping.i);
+    put_id(t, NAMES_MAPPINGS, f->mapping.i);
 }
 
 static void put_frame(struct tables *t, const struct profile *p, uint32_t row)
 {
     const struct frame *f = profile_frame(p, (frame_id){row});
-    put_varint(&t->payload, f->function.i);
+    put_id(t, NAMES_FUNCTIONS, f->function.i);
     put_varint(&t->payload, f->line);
     put_varint(&t->payload, f->address);
     put_varint(&t->payload, f->kind);
@@ -62,8 +85,8 @@ static void put_frame(struct tables *t, const struct profile *p, uint32_t row)
 static void put_stack(struct tables *t, const struct profile *p, uint32_t row)
 {
     const struct stack *s = profile_stack(p, (stack_id){row});
-    put_varint(&t->payload, row - s->caller.i);
-    put_varint(&t->payload, s->frame.i);
+    put_varint(&t->payload, file_id(t, NAMES_STACKS, row) - file_id(t, NAMES_STACKS, s->caller.i));
+    put_id(t, NAMES_FRAMES, s->frame.i);
 }
 
 static void put_process(struct tables *t, const struct profile *p, uint32_t row)
@@ -71,15 +94,15 @@ static void put_process(struct tables *t, const struct profile *p, uint32_t row)
     const struct process *s = profile_process(p, (process_id){row});
     put_signed(&t->payload, s->pid);
     put_varint(&t->payload, s->start_ns);
-    put_varint(&t->payload, s->name.i);
+    put_id(t, NAMES_STRINGS, s->name.i);
 }
 
 static void put_thread(struct tables *t, const struct profile *p, uint32_t row)
 {
     const struct thread *s = profile_thread(p, (thread_id){row});
-    put_varint(&t->payload, s->process.i);
+    put_id(t, NAMES_PROCESSES, s->process.i);
     put_signed(&t->payload, s->tid);
-    put_varint(&t->payload, s->name.i);
+    put_id(t, NAMES_STRINGS, s->name.i);
 }
 
 static void put_labels(struct tables *t, const struct profile *p, uint32_t row)
@@ -88,18 +111,18 @@ static void put_labels(struct tables *t, const struct profile *p, uint32_t row)
     const struct label *l = profile_labels(p, (labels_id){row}, &n);
     put_varint(&t->payload, n);
     for (; n; n--, l++) {
-        put_varint(&t->payload, l->key.i);
-        put_varint(&t->payload, l->text.i);
+        put_id(t, NAMES_STRINGS, l->key.i);
+        put_id(t, NAMES_STRINGS, l->text.i);
         put_signed(&t->payload, l->number);
-        put_varint(&t->payload, l->unit.i);
+        put_id(t, NAMES_STRINGS, l->unit.i);
     }
 }
 
 static void put_context(struct tables *t, const struct profile *p, uint32_t row)
 {
     const struct context *c = profile_context(p, (context_id){row});
-    put_varint(&t->payload, c->thread.i);
-    put_varint(&t->payload, c->labels.i);
+    put_id(t, NAMES_THREADS, c->thread.i);
+    put_id(t, NAMES_LABELS, c->labels.i);
 }
 
 static const struct name_table {
@@ -107,16 +130,15 @@ static const struct name_table {
     size_t (*rows)(const struct profile *p);
     void (*put)(struct tables *t, const struct profile *p, uint32_t row);
 } name_tables[NAME_TABLES] = {
-    /* In an order in which each refers only to those above it. */
-    {CHUNK_STRINGS,   profile_strings,    put_string},
-    {CHUNK_MAPPINGS,  profile_mappings,   put_mapping},
-    {CHUNK_FUNCTIONS, profile_functions,  put_function},
-    {CHUNK_FRAMES,    profile_frames,     put_frame},
-    {CHUNK_STACKS,    profile_stacks,     put_stack},
-    {CHUNK_PROCESSES, profile_processes,  put_process},
-    {CHUNK_THREADS,   profile_threads,    put_thread},
-    {CHUNK_LABELS,    profile_label_sets, put_labels},
-    {CHUNK_CONTEXTS,  profile_contexts,   put_context},
+    [NAMES_STRINGS]   = {CHUNK_STRINGS,   profile_strings,    put_string},
+    [NAMES_MAPPINGS]  = {CHUNK_MAPPINGS,  profile_mappings,   put_mapping},
+    [NAMES_FUNCTIONS] = {CHUNK_FUNCTIONS, profile_functions,  put_function},
+    [NAMES_FRAMES]    = {CHUNK_FRAMES,    profile_frames,     put_frame},
+    [NAMES_STACKS]    = {CHUNK_STACKS,    profile_stacks,     put_stack},
+    [NAMES_PROCESSES] = {CHUNK_PROCESSES, profile_processes,  put_process},
+    [NAMES_THREADS]   = {CHUNK_THREADS,   profile_threads,    put_thread},
+    [NAMES_LABELS]    = {CHUNK_LABELS,    profile_label_sets, put_labels},
+    [NAMES_CONTEXTS]  = {CHUNK_CONTEXTS,  profile_contexts,   put_context},
 };
 
 /*
@@ -140,14 +162,15 @@ static void end_rows(struct tables *t, enum chunk_type type, uint32_t first, siz
     chunk_put(t->to, type, n, view_between(at, t->payload.data + t->payload.len));
 }
 
-static void put_rows(struct tables *t, const struct profile *p, const struct name_table *table, size_t from, size_t to)
+static void put_rows(struct tables *t, const struct profile *p, enum name_table_number number, size_t from, size_t to)
 {
+    const struct name_table *table = &name_tables[number];
     while (from < to) {
         size_t first = from;
         begin_rows(t);
         while (from < to && from - first < CHUNK_ROWS_MOST && t->payload.len < PAYLOAD_ENOUGH)
             table->put(t, p, (uint32_t)from++);
-        end_rows(t, table->type, (uint32_t)first, from - first);
+        end_rows(t, table->type, file_id(t, number, (uint32_t)first), from - first);
     }
 }
 
@@ -155,21 +178,20 @@ void put_names(struct tables *t, const struct profile *p)
 {
     for (size_t i = 0; i < NAME_TABLES; i++) {
         size_t now = name_tables[i].rows(p);
-        put_rows(t, p, &name_tables[i], t->written[i], now);
+        put_rows(t, p, (enum name_table_number)i, t->written[i], now);
         t->written[i] = now;
     }
 }
 
-static void put_again(struct tables *t, const struct profile *p, enum chunk_type type, uint32_t row)
+void put_process_again(struct tables *t, const struct profile *p, process_id id)
 {
-    const struct name_table *table = name_tables;
-    while (table->type != type)
-        table++;
-    put_rows(t, p, table, row, (size_t)row + 1);
+    put_rows(t, p, NAMES_PROCESSES, id.i, (size_t)id.i + 1);
 }
 
-void put_process_again(struct tables *t, const struct profile *p, process_id id) { put_again(t, p, CHUNK_PROCESSES, id.i); }
-void put_thread_again(struct tables *t, const struct profile *p, thread_id id) { put_again(t, p, CHUNK_THREADS, id.i); }
+void put_thread_again(struct tables *t, const struct profile *p, thread_id id)
+{
+    put_rows(t, p, NAMES_THREADS, id.i, (size_t)id.i + 1);
+}
 
 /* Events. */
 
@@ -207,9 +229,9 @@ static void put_sample_chunk(struct tables *t, const struct profile *p, set_id i
     for (size_t i = from; c->time_ns && i < to; i++)
         put_step(&t->payload, &last_ns, c->time_ns[i]);
     for (size_t i = from; c->contexts && i < to; i++)
-        put_varint(&t->payload, c->contexts[i].i);
+        put_id(t, NAMES_CONTEXTS, c->contexts[i].i);
     for (size_t i = from; i < to; i++)
-        put_varint(&t->payload, c->stacks[i].i);
+        put_id(t, NAMES_STACKS, c->stacks[i].i);
     for (size_t m = 0; m < c->n_measures; m++)
         for (size_t i = from; i < to; i++)
             put_signed(&t->payload, c->values[m][i]);
@@ -240,9 +262,9 @@ void put_spans(struct tables *t, uint32_t first, const struct span *spans, size_
             uint32_t id = first + (uint32_t)i;
             put_step(&t->payload, &last_ns, s->start_ns);
             put_varint(&t->payload, s->length_ns + 1); /* TIME_NONE becomes 0 */
-            put_varint(&t->payload, s->thread.i);
-            put_varint(&t->payload, s->name.i);
-            put_varint(&t->payload, s->labels.i);
+            put_id(t, NAMES_THREADS, s->thread.i);
+            put_id(t, NAMES_STRINGS, s->name.i);
+            put_id(t, NAMES_LABELS, s->labels.i);
             put_signed(&t->payload, distance(id, s->parent));
             put_signed(&t->payload, distance(id, s->link));
             put_varint(&t->payload, s->kind);
@@ -291,7 +313,7 @@ static void put_reading_chunk(struct tables *t, const struct profile *p, const s
     put_cut_text(t, &t->payload, profile_string(p, s->name));
     put_varint(&t->payload, s->unit);
     put_cut_text(t, &t->payload, profile_string(p, s->unit_name));
-    put_varint(&t->payload, s->labels.i);
+    put_id(t, NAMES_LABELS, s->labels.i);
     put_varint(&t->payload, n);
     uint64_t last_ns = 0;
     for (size_t i = 0; i < n; i++)

@@ -10,6 +10,10 @@
  *     events    samples, spans, readings, facts, ...: blocks that follow the
  *               names they use
  *
+ * The names may be those of one profile after the other: a recorder that has too many of
+ * them starts again with none (tables_begin_again()). In the file the ids of the next
+ * profile follow those of the last; a name that comes again comes under another id.
+ *
  * Owns:     its buffer; the chunk writer is borrowed.
  * Fails:    as the chunk writer's sink does.
  */
@@ -19,18 +23,26 @@
 
 #define TEXT_MOST ((size_t)1 << 20) /* a longer text is cut, and the cut is counted */
 
-#define NAME_TABLES 9 /* strings, mappings, functions, frames, stacks, processes, threads, labels, contexts */
+/* In an order in which each refers only to those above it. */
+enum name_table_number {
+    NAMES_STRINGS, NAMES_MAPPINGS, NAMES_FUNCTIONS, NAMES_FRAMES, NAMES_STACKS, NAMES_PROCESSES, NAMES_THREADS, NAMES_LABELS,
+    NAMES_CONTEXTS, NAME_TABLES
+};
 
 struct tables {
     struct chunk_writer *to;
     struct buf payload;            /* of the chunk being made */
     size_t written[NAME_TABLES];   /* rows of each table that are in the file */
+    uint32_t before[NAME_TABLES];  /* rows of profiles that were written before this one; the file counts on behind them */
     uint64_t cut_texts;
 };
 
 void tables_init(struct tables *t, struct chunk_writer *to);
 void tables_done(struct tables *t);
 DEFINE_OWN_IN_PLACE(tables, struct tables)
+
+/* Everything of the profile so far is written; the next calls are about another one. False: the file has no more ids. */
+bool tables_begin_again(struct tables *t) MUST_CHECK;
 
 /* Every row of p's names that has not been written yet. */
 void put_names(struct tables *t, const struct profile *p);

@@ -4,7 +4,7 @@
  * The writer appends to the file; it never goes back. Names are interned in a
  * builder of its own; samples, spans and readings wait in memory until the next
  * flush and are then gone from it, so memory grows with the number of different
- * names and stacks, not with time.
+ * names and stacks, not with time; and whoever records may begin again with none.
  *
  *     own(capture_writer) struct capture_writer *w = NULL;
  *     if (!capture_open(&w, "run.inferom", now_ns, e))
@@ -53,6 +53,7 @@ struct capture_onlooker {
     void (*sample)(void *self, set_id set, uint64_t time_ns, context_id context, stack_id stack, const int64_t *values);
     void (*reading)(void *self, series_id series, uint64_t time_ns, double value);
     void (*lost)(void *self, set_id set, uint64_t count);
+    void (*begun_again)(void *self, const struct profile *old, struct builder *names); /* `old` is gone after the call */
 };
 
 void capture_watch(struct capture_writer *w, struct capture_onlooker onlooker); /* one; a second replaces the first */
@@ -74,6 +75,15 @@ void capture_clock(struct capture_writer *w, uint64_t start_ns, uint64_t end_ns,
 /* Call it a few times a second, and after every batch. */
 bool capture_tick(struct capture_writer *w, uint64_t now_ns, struct err *e) MUST_CHECK;
 bool capture_flush(struct capture_writer *w, struct err *e) MUST_CHECK;
+
+/*
+ * A recording that goes on for long, or is of a program with many different stacks, has more names than
+ * should be held. Then it begins again with none: what waits is flushed, the names are forgotten, and whoever
+ * has ids of them forgets those as well (sets keep theirs; series do not). In the file a name that comes again
+ * comes under another id. False: it goes on with the names it has, writing failed.
+ */
+size_t capture_names_bytes(const struct capture_writer *w);
+bool capture_begin_again(struct capture_writer *w);
 
 uint64_t capture_written_bytes(const struct capture_writer *w); /* by flushes that succeeded */
 

@@ -61,3 +61,5 @@ void stack_memo_add(struct stack_memo *m, struct stack_key key, stack_id stack)
     *slot_for(m, key) = (struct stack_memo_slot){.low = key.low, .high = key.high, .stack = stack};
     m->used++;
 }
+
+size_t stack_memo_bytes(const struct stack_memo *m) { return (m->mask + 1) * sizeof *m->slots; }

@@ -26,3 +26,4 @@ void stack_memo_done(struct stack_memo *m);
 struct stack_key stack_memo_key(const struct stack_memo *m, const frame_id *root_first, size_t n);
 stack_id stack_memo_find(const struct stack_memo *m, struct stack_key key); /* STACK_ROOT: not seen before */
 void stack_memo_add(struct stack_memo *m, struct stack_key key, stack_id stack);
+size_t stack_memo_bytes(const struct stack_memo *m);

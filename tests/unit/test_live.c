@@ -113,6 +113,35 @@ static void check_processes(void)
     CHECK_EQ(b.live.lost, 3);
 }
 
+/* The names are forgotten, those in the window live on; and however many there were, no more than those are held. */
+static void check_beginning_again(void)
+{
+    own(bed) struct bed b;
+    bed_init(&b);
+    for (unsigned i = 0; i < 100000; i++) {
+        char name[32];
+        int n = snprintf(name, sizeof name, "passing %u", i);
+        builder_frame_named(capture_names(b.capture), (struct view){name, (size_t)n});
+    }
+    sample(&b, 101 * S, 0, 3);
+    sample(&b, 115 * S, 1, 5);
+    capture_reading(b.capture, b.use, 115 * S, 100);
+    live_tick(&b.live, 116 * S);
+    size_t before = capture_names_bytes(b.capture);
+    CHECK(capture_begin_again(b.capture));
+    CHECK(capture_names_bytes(b.capture) < before / 100);
+    const struct profile *p = live_names(&b.live);
+    struct sample_set set = live_set(&b.live);
+    CHECK_EQ(set.n, 1);
+    own(top) struct top top = top_of(p, &set, 0, NULL, 0);
+    CHECK_EQ(top.n, 1);
+    CHECK_EQ(top.rows[0].self, 5);
+    CHECK_STR(profile_string(p, profile_function(p, top.rows[0].function)->name).at, "new");
+    CHECK_EQ(profile_thread(p, profile_context(p, set.contexts[0])->thread)->tid, 8);
+    CHECK_STR(profile_string(p, b.live.processes[0].name).at, "burner");
+    CHECK_EQ(profile_stacks(p), 2); /* the root, and the one in the window */
+}
+
 static void check_pause(void)
 {
     own(bed) struct bed b;
@@ -134,6 +163,7 @@ int main(void)
     check_window();
     check_bound();
     check_processes();
+    check_beginning_again();
     check_pause();
     return CHECK_DONE();
 }

@@ -105,6 +105,45 @@ static void test_run(char *const *command, int want_status)
     unlink(FILE_NAME);
 }
 
+static struct profile *read_back(void)
+{
+    struct err e = {0};
+    struct profile *p = NULL;
+    own(reader) struct reader in;
+    own(builder) struct builder *b = builder_new();
+    CHECK(reader_open(&in, FILE_NAME, &e) && capture_read(b, &in, NULL, &e) && builder_finish(take(b), &p, &e));
+    unlink(FILE_NAME);
+    return p;
+}
+
+/* With room for no names at all the capture begins again with every drain; nothing of that is to be seen in the file. */
+static void test_few_names(void)
+{
+    static const volatile sig_atomic_t never = 0;
+    struct host h = host_here();
+    struct plan p = {.host = &h, .command = WORDS("sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done"),
+                     .rate_hz = 1000, .most_depth = 128, .want_children = true, .want_waits = true, .names_most_bytes = 1};
+    own(recorder) struct recorder *r = NULL;
+    struct err e = {0};
+    CHECK(recorder_open(&r, &p, FILE_NAME, &e));
+    CHECK(recorder_run(r, &(struct recorder_until){.stop = &never}, &e) && recorder_close(r, &e));
+    target_wait(recorder_target(r));
+    own(profile) struct profile *got = read_back();
+    CHECK_EQ(profile_processes(got), 2); /* nobody, and sh */
+    CHECK_EQ(profile_threads(got), 2);
+    CHECK_STR(profile_string(got, profile_thread(got, (thread_id){1})->name).at, "sh");
+    CHECK_EQ(profile_sets(got), 2);
+    const struct sample_set *cpu = profile_set(got, (set_id){0});
+    CHECK(cpu->n > 0 && cpu->contexts);
+    CHECK_EQ(cpu->n, recorder_result(r)->samples);
+    for (size_t i = 0; i < cpu->n; i++)
+        CHECK_EQ(profile_context(got, cpu->contexts[i])->thread.i, 1);
+    for (uint32_t i = 0; i < profile_series_count(got); i++) {
+        const struct series *s = profile_series(got, (series_id){i});
+        CHECK(profile_label(got, s->labels, VIEW("core")) || profile_label(got, s->labels, VIEW("pid")));
+    }
+}
+
 static void test_no_such_process(void)
 {
     struct host h = host_here();
@@ -143,5 +182,6 @@ int main(void)
     test_run(WORDS("true"), 0);
     test_run(WORDS("sh", "-c", "exit 7"), 7);
     test_run(WORDS("sh", "-c", "kill -9 $$"), 128 + 9);
+    test_few_names();
     return CHECK_DONE();
 }

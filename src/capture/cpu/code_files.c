@@ -288,6 +288,29 @@ const frame_id *code_files_frames(struct code_files *cs, code_file_id id, uint64
     return cs->frames + cs->resolved[row].first;
 }
 
+/* A twin has the mapping of the row whose image it uses. */
+static mapping_id mapping_of_twin(const struct code_files *cs, const struct code_file *c)
+{
+    for (size_t i = 1; i < cs->n; i++)
+        if (!cs->rows[i].is_twin && cs->rows[i].image == c->image)
+            return cs->rows[i].mapping;
+    return MAPPING_NONE;
+}
+
+void code_files_begin_again(struct code_files *cs, struct builder *names)
+{
+    cs->names = names;
+    cs->n_resolved = cs->n_frames = 0;
+    idmap_done(&cs->by_address);
+    idmap_init(&cs->by_address);
+    for (size_t i = 1; i < cs->n; i++)
+        if (cs->rows[i].is_asked && !cs->rows[i].is_twin)
+            cs->rows[i].mapping = mapping_of(names, &cs->rows[i]);
+    for (size_t i = 1; i < cs->n; i++)
+        if (cs->rows[i].is_twin)
+            cs->rows[i].mapping = mapping_of_twin(cs, &cs->rows[i]);
+}
+
 size_t code_files_count(const struct code_files *cs)
 {
     size_t n = 0;

@@ -52,5 +52,8 @@ uint64_t code_files_address(const struct code_files *cs, code_file_id id, uint64
 /* The frames at a virtual address, innermost first; good until the next call. */
 const frame_id *code_files_frames(struct code_files *cs, code_file_id id, uint64_t address, size_t *out_n);
 
+/* Other names: every frame and mapping so far is void. Files stay open. */
+void code_files_begin_again(struct code_files *cs, struct builder *names);
+
 size_t code_files_count(const struct code_files *cs);      /* opened */
 size_t code_files_held_bytes(const struct code_files *cs); /* of images and tables */

@@ -35,6 +35,7 @@ struct core {
     unsigned number;
     uint64_t busy, all; /* clock ticks, at the last look */
     series_id series;
+    bool has_series;
 };
 
 struct cpu_use {
@@ -147,18 +148,20 @@ static void read_processes(struct cpu_use *u, struct capture_writer *into)
 
 /* Cores. /proc/stat:   cpu0 user nice system idle iowait irq softirq steal guest guest_nice */
 
-static struct core *core_numbered(struct cpu_use *u, struct builder *names, unsigned number)
+static struct core *core_numbered(struct cpu_use *u, unsigned number)
 {
     for (size_t i = 0; i < u->n_cores; i++)
         if (u->cores[i].number == number)
             return &u->cores[i];
-    struct label label = {.key = builder_string(names, VIEW("core")), .number = number};
     GROW(u->cores, u->cores_cap, u->n_cores + 1);
-    u->cores[u->n_cores] = (struct core){
-        .number = number,
-        .series = builder_series(names, VIEW("core use"), UNIT_OTHER, VIEW("%"), builder_labels(names, &label, 1)),
-    };
+    u->cores[u->n_cores] = (struct core){.number = number};
     return &u->cores[u->n_cores++];
+}
+
+static series_id core_series(struct builder *names, unsigned number)
+{
+    struct label label = {.key = builder_string(names, VIEW("core")), .number = number};
+    return builder_series(names, VIEW("core use"), UNIT_OTHER, VIEW("%"), builder_labels(names, &label, 1));
 }
 
 static void read_core(struct cpu_use *u, const char *line, struct capture_writer *into, uint64_t now_ns)
@@ -175,7 +178,10 @@ static void read_core(struct cpu_use *u, const char *line, struct capture_writer
         all += n;
         busy += i == IDLE || i == WAITING ? 0 : n;
     }
-    struct core *c = core_numbered(u, capture_names(into), number);
+    struct core *c = core_numbered(u, number);
+    if (!c->has_series)
+        c->series = core_series(capture_names(into), number);
+    c->has_series = true;
     if (c->all && all > c->all)
         capture_reading(into, c->series, now_ns, 100 * (double)(busy - c->busy) / (double)(all - c->all));
     c->busy = busy;
@@ -221,6 +227,16 @@ static bool drain(void *self, struct recorder *into, struct err *e)
     return true;
 }
 
+static void begin_again(void *self, struct recorder *into)
+{
+    struct cpu_use *u = self;
+    (void)into;
+    for (size_t i = 0; i < u->n_processes; i++)
+        u->processes[i].has_series = false;
+    for (size_t i = 0; i < u->n_cores; i++)
+        u->cores[i].has_series = false;
+}
+
 static void stop(void *self, struct recorder *into)
 {
     struct cpu_use *u = self;
@@ -236,6 +252,7 @@ const struct source source_cpu_use = {
     .start = start,
     .begin = begin,
     .drain = drain,
+    .begin_again = begin_again,
     .stop = stop,
     .free = free_use,
 };

@@ -329,6 +329,21 @@ static bool drain(void *self, struct recorder *into, struct err *e)
     return true;
 }
 
+static void settle(void *self)
+{
+    struct perf_source *s = self;
+    processes_settle(s->ps, UINT64_MAX);
+}
+
+static void begin_again(void *self, struct recorder *into)
+{
+    struct perf_source *s = self;
+    (void)into;
+    processes_begin_again(s->ps);
+    if (s->waits)
+        waits_begin_again(s->waits);
+}
+
 /* Attaching. */
 
 static bool is_watched(const struct perf_source *s, int32_t tid)
@@ -508,6 +523,8 @@ const struct source source_perf_event = {
     .attach = attach,
     .begin = begin,
     .drain = drain,
+    .settle = settle,
+    .begin_again = begin_again,
     .stop = stop,
     .free = free_source,
 };

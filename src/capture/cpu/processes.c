@@ -21,6 +21,7 @@
 #include "capture/cpu/stack_rest.h"
 #include "capture/cpu/tasks.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -153,7 +154,7 @@ static void rename_process(struct processes *ps, struct task_process *p, struct 
 }
 
 /* Somebody else had this number before: what that one left behind is accounted for first. */
-static void account(void *self, const struct task_thread *h)
+static void account(void *self, struct task_thread *h)
 {
     struct processes *ps = self;
     ps->count.cpu_ns += ps->is_total_told ? 0 : h->cpu_ns;
@@ -163,7 +164,7 @@ static void account(void *self, const struct task_thread *h)
 
 static void bury(struct processes *ps, int32_t tid)
 {
-    const struct task_thread *old = tasks_thread(&ps->tasks, tid);
+    struct task_thread *old = tasks_thread(&ps->tasks, tid);
     if (!old)
         return;
     account(ps, old);
@@ -539,6 +540,23 @@ void processes_settle(struct processes *ps, uint64_t most_ns)
     }
     if (ps->next_waiting == ps->n_waiting)
         ps->next_waiting = ps->n_waiting = ps->n_steps = 0;
+}
+
+static void lose_row(void *self, struct task_thread *h)
+{
+    (void)self;
+    h->id = THREAD_NONE;
+    h->context = CONTEXT_NONE;
+    h->last = STACK_ROOT;
+    h->process->id = PROCESS_NONE;
+}
+
+void processes_begin_again(struct processes *ps)
+{
+    assert(ps->n_waiting == 0);
+    ps->names = capture_names(ps->plan.into);
+    code_files_begin_again(ps->files, ps->names);
+    tasks_each(&ps->tasks, lose_row, ps);
 }
 
 /* The account. */

@@ -91,6 +91,9 @@ thread_id processes_thread(struct processes *ps, int32_t pid, int32_t tid, uint6
 /* Finds names for what waits and writes it down, until this long has passed or nothing waits. */
 void processes_settle(struct processes *ps, uint64_t most_ns);
 
+/* The capture has begun again with no names: everybody gets a new row, every address a new frame. Nothing may wait. */
+void processes_begin_again(struct processes *ps);
+
 /* A process that was there before us: its name, threads and maps. */
 bool processes_attach(struct processes *ps, int32_t pid, uint64_t now_ns, struct err *e) MUST_CHECK;
 

@@ -105,7 +105,7 @@ void tasks_forget(struct tasks *t, int32_t tid)
     free(h);
 }
 
-void tasks_end(struct tasks *t, int32_t tid, void (*last_word)(void *self, const struct task_thread *), void *self)
+void tasks_end(struct tasks *t, int32_t tid, void (*last_word)(void *self, struct task_thread *), void *self)
 {
     struct task_thread *ending = tasks_thread(t, tid);
     if (!ending || ending->has_ended)
@@ -123,7 +123,7 @@ void tasks_end(struct tasks *t, int32_t tid, void (*last_word)(void *self, const
     }
 }
 
-void tasks_each(const struct tasks *t, void (*each)(void *self, const struct task_thread *), void *self)
+void tasks_each(const struct tasks *t, void (*each)(void *self, struct task_thread *), void *self)
 {
     for (size_t i = 0; i < TASK_BUCKETS; i++)
         for (struct task_thread *h = t->threads[i]; h; h = h->next)

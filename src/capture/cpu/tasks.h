@@ -62,7 +62,7 @@ struct task_thread *tasks_add_thread(struct tasks *t, struct task_process *p, in
 void task_set_name(char into[TASK_NAME_ROOM], struct view name); /* cut where the room ends; the kernel's are shorter */
 
 /* A thread has ended. Whoever is forgotten because of that is given to `last_word` first. */
-void tasks_end(struct tasks *t, int32_t tid, void (*last_word)(void *self, const struct task_thread *), void *self);
+void tasks_end(struct tasks *t, int32_t tid, void (*last_word)(void *self, struct task_thread *), void *self);
 void tasks_forget(struct tasks *t, int32_t tid); /* at once: its number is somebody else's now */
 
-void tasks_each(const struct tasks *t, void (*each)(void *self, const struct task_thread *), void *self);
+void tasks_each(const struct tasks *t, void (*each)(void *self, struct task_thread *), void *self);

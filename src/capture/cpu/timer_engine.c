@@ -299,6 +299,14 @@ static void adapt_pace(struct timer_engine *te)
     te->is_hurried = want_hurry;
 }
 
+static void settle(void *self) { processes_settle(((struct timer_engine *)self)->ps, UINT64_MAX); }
+
+static void begin_again(void *self, struct recorder *into)
+{
+    (void)into;
+    processes_begin_again(((struct timer_engine *)self)->ps);
+}
+
 static bool drain(void *self, struct recorder *into, struct err *e)
 {
     struct timer_engine *te = self;
@@ -411,6 +419,8 @@ const struct source source_timers = {
     .attach = attach,
     .begin = begin,
     .drain = drain,
+    .settle = settle,
+    .begin_again = begin_again,
     .stop = stop,
     .free = free_engine,
 };

@@ -392,6 +392,13 @@ void waits_end(struct waits *w, uint64_t now_ns)
         for_each(w, end, now_ns);
 }
 
+void waits_begin_again(struct waits *w)
+{
+    w->names = capture_names(w->plan.into);
+    w->key = builder_string(w->names, VIEW("wait"));
+    wait_frames_done(&w->frames);
+}
+
 struct waits_count waits_counts(const struct waits *w)
 {
     struct waits_count c = w->count;

@@ -69,6 +69,9 @@ void waits_lost_stacks(struct waits *w, uint64_t count);
 void waits_tick(struct waits *w, uint64_t now_ns);
 void waits_end(struct waits *w, uint64_t now_ns);
 
+/* The capture has begun again with no names; see processes_begin_again(), which comes first. */
+void waits_begin_again(struct waits *w);
+
 struct waits_count {
     uint64_t waits, samples;
     struct switches_sum sum;      /* of all threads */
