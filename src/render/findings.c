@@ -34,7 +34,7 @@ void finding_interval_text(const struct findings *f, int64_t value, char out[32]
     if (isnan(i.low))
         snprintf(out, 32, "-");
     else
-        snprintf(out, 32, "%.1f %% to %.1f %%", 100 * i.low, 100 * i.high);
+        snprintf(out, 32, "%.1f to %.1f %%", 100 * i.low, 100 * i.high);
 }
 
 const char *finding_severity(const struct findings *f, int64_t self)

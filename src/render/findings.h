@@ -69,7 +69,7 @@ bool finding_is_time(const struct findings *f);
 double finding_number(const struct findings *f, int64_t value); /* milliseconds of a time, else as it is counted */
 struct view finding_measure(const struct findings *f);          /* "cpu", "samples" */
 struct interval finding_interval(const struct findings *f, int64_t value);
-void finding_interval_text(const struct findings *f, int64_t value, char out[32]); /* "50.3 % to 52.9 %"; "-" */
+void finding_interval_text(const struct findings *f, int64_t value, char out[32]); /* "50.3 to 52.9 %"; "-" */
 
 /* "critical" above 20 % of the whole, "high" above 10, "medium" above 5, of at least 100 samples; else NULL. */
 const char *finding_severity(const struct findings *f, int64_t self);

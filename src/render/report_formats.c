@@ -13,6 +13,7 @@ static void print_text(const struct findings *f, struct sink *out) { report_prin
 WRITES(write_text, print_text)
 WRITES(write_json, report_json)
 WRITES(write_markdown, report_markdown)
+WRITES(write_html, report_html)
 WRITES(write_csv, report_csv)
 WRITES(write_junit, report_junit)
 #undef WRITES
@@ -21,6 +22,7 @@ static const struct report_format formats[] = {
     {"text",  ".txt",            "for a terminal",                                  write_text,     .is_plain = true},
     {"md",    ".md .markdown",   "Markdown, six sections",                          write_markdown, false},
     {"json",  ".json",           "for programs",                                    write_json,     false},
+    {"html",  ".html .htm",      "one page, for a browser or a printer",            write_html,     false},
     {"csv",   ".csv",            "the functions, for spreadsheets and data frames", write_csv,      false},
     {"junit", ".junit.xml .xml", "test results, for machines that build",           write_junit,    false},
 };

@@ -27,7 +27,7 @@ enum { FORMAT_MD = 1, FORMAT_JSON = 2 };
 static const char *const orders[] = {"self", "total", "name", NULL};
 
 /* In the order of report_format_at(), behind the first. */
-static const char *const formats[] = {"auto", "text", "md", "json", "csv", "junit", NULL};
+static const char *const formats[] = {"auto", "text", "md", "json", "html", "csv", "junit", NULL};
 
 #define S struct report_settings
 static const struct option report_options[] = {
