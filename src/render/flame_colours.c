@@ -42,24 +42,21 @@ colour flame_by_share(enum flame_scheme s, double share)
 /* By whose code it is. */
 
 /* Light enough for black letters, and apart from each other for most eyes. */
-static const colour palette[] = {
+static const colour palette[FLAME_PALETTE] = {
     0x8ecae6, 0xffb703, 0xa7c957, 0xf4978e, 0xcdb4db, 0x74c69d, 0xffd6a5, 0x90a8ed,
     0xe9c46a, 0x80ced7, 0xf2a6c8, 0xc5d86d, 0xb8c0ff, 0xe5989b, 0x9bc1bc, 0xd4a373,
 };
 
-/* FNV-1a: a name has its colour in every picture. */
-static uint32_t hash_of(struct view name)
+/* FNV-1a. */
+size_t flame_favourite(struct view name)
 {
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < name.n; i++)
         h = (h ^ (unsigned char)name.at[i]) * 16777619u;
-    return h ^ h >> 15;
+    return (h ^ h >> 15) % FLAME_PALETTE;
 }
 
-colour flame_by_module(struct view module)
-{
-    return module.n ? palette[hash_of(module) % (sizeof palette / sizeof *palette)] : FLAME_NEUTRAL;
-}
+colour flame_palette(size_t i) { return palette[i % FLAME_PALETTE]; }
 
 colour flame_by_kind(enum frame_kind kind)
 {

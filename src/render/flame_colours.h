@@ -25,7 +25,12 @@ extern const char *const flame_diff_colour_names[FLAME_DIFF_COLOURS_COUNT + 1];
 
 bool flame_scheme_is_by_share(enum flame_scheme s);
 colour flame_by_share(enum flame_scheme s, double share);
-colour flame_by_module(struct view module); /* the same for the same name, on every machine */
+
+/* Colours for things that only have a name. A name has a favourite; who is asked earlier gets his own. */
+enum { FLAME_PALETTE = 16 };
+size_t flame_favourite(struct view name); /* below FLAME_PALETTE, on every machine the same */
+colour flame_palette(size_t i);           /* any number */
+
 colour flame_by_kind(enum frame_kind kind);
 
 /* How much something changed, as a part of what it was or is: 0..1. The lightest is for the least. */

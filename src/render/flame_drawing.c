@@ -44,12 +44,15 @@ void flame_drawing_init(struct flame_drawing *d, const struct flame_page *page)
     d->tree = tree_of(page, &d->left_out);
     d->layout = flame_layout_of(&d->tree, page->min_share, page->max_frames);
     d->left_out += d->layout.left_out;
+    if (!page->difference && page->scheme == FLAME_MODULE)
+        d->modules = flame_modules_of(d->p, &d->tree);
 }
 
 void flame_drawing_done(struct flame_drawing *d)
 {
     call_tree_done(&d->tree);
     flame_layout_done(&d->layout);
+    flame_modules_done(&d->modules);
 }
 
 /* Names and colours. */
@@ -87,7 +90,7 @@ colour flame_fill(const struct flame_drawing *d, uint32_t node)
     if (d->page->difference)
         return change_fill(d, node);
     switch (d->page->scheme) {
-    case FLAME_MODULE: return flame_by_module(name_of_module(d->p, n->function));
+    case FLAME_MODULE: return flame_modules_colour(&d->modules, d->p, n->function);
     case FLAME_KIND: return flame_by_kind(n->kind);
     default: return flame_by_share(d->page->scheme, (double)n->total / (double)d->tree.nodes[0].total);
     }

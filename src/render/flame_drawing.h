@@ -5,6 +5,7 @@
  */
 #pragma once
 #include "render/flame_layout.h"
+#include "render/flame_modules.h"
 #include "render/flame_page.h"
 #include "base/sink.h"
 
@@ -14,6 +15,7 @@ struct flame_drawing {
     struct measure measure;
     struct call_tree tree;
     struct flame_layout layout;
+    struct flame_modules modules; /* where colours are by module */
     size_t left_out; /* frames that are not drawn */
 };
 

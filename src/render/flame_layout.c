@@ -15,11 +15,29 @@ static int widest_first(const void *pa, const void *pb)
     return (a < b) - (a > b);
 }
 
-/* What a box must have at least, so that no more than `most` have it; and how many may have exactly that. */
+/*
+ * What a box must have at least, so that no more than `most` have it. Where many are equally wide, the
+ * deep ones go, level by level: taking them from one end would make that end look idle.
+ */
 struct bound {
     int64_t least;
-    size_t ties;
+    uint32_t depth; /* of those that have exactly the least, only the ones above this level */
 };
+
+/* The first level of equally wide ones that does not fit any more. */
+static uint32_t level_that_fits(const struct call_tree *t, int64_t width, size_t room)
+{
+    own(free) uint32_t *depth = mem_new(t->n * sizeof *depth);
+    own(free) size_t *at_depth = mem_new((t->n + 1) * sizeof *at_depth);
+    for (size_t i = 1; i < t->n; i++) {
+        depth[i] = depth[t->nodes[i].parent] + 1;
+        at_depth[depth[i]] += t->nodes[i].total == width;
+    }
+    uint32_t level = 0;
+    while (level < t->n && at_depth[level] <= room)
+        room -= at_depth[level++];
+    return level;
+}
 
 static struct bound bound_of(const struct call_tree *t, int64_t least, size_t most)
 {
@@ -28,13 +46,13 @@ static struct bound bound_of(const struct call_tree *t, int64_t least, size_t mo
     for (size_t i = 1; i < t->n; i++)
         if (t->nodes[i].total >= least)
             totals[n++] = t->nodes[i].total;
-    if (!most || n < most)
-        return (struct bound){.least = least, .ties = SIZE_MAX};
+    if (!most || n <= most)
+        return (struct bound){.least = least, .depth = UINT32_MAX};
     qsort(totals, n, sizeof *totals, widest_first);
-    struct bound b = {.least = totals[most - 1]};
-    for (size_t i = most; i > 0 && totals[i - 1] == b.least; i--)
-        b.ties++;
-    return b;
+    size_t room = 0;
+    for (size_t i = most; i > 0 && totals[i - 1] == totals[most - 1]; i--)
+        room++;
+    return (struct bound){.least = totals[most - 1], .depth = level_that_fits(t, totals[most - 1], room)};
 }
 
 static void add_box(struct flame_layout *l, size_t *cap, struct flame_box box)
@@ -76,10 +94,8 @@ struct flame_layout flame_layout_of(const struct call_tree *t, double min_share,
     while (todo.n) {
         struct flame_box box = todo.rows[--todo.n];
         int64_t total = t->nodes[box.node].total;
-        bool is_tie = box.node && total == bound.least;
-        if (box.node && (total < bound.least || (is_tie && !bound.ties)))
+        if (box.node && (total < bound.least || (total == bound.least && box.depth >= bound.depth)))
             continue;
-        bound.ties -= is_tie && bound.ties != SIZE_MAX;
         add_box(&l, &cap, box);
         if (t->nodes[0].total > 0)
             add_callees(&todo, t, &box);

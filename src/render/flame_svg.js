@@ -121,11 +121,13 @@
       width = wide - 2 * margin;
     }
     controls.setAttribute("x", width + 2 * margin - 430);
-    controls.setAttribute("y", 8);
     controls.setAttribute("width", 420);
     controls.setAttribute("height", 30);
     draw();
   };
+
+  // In a deep picture the controls stay in sight.
+  const follow = () => controls.setAttribute("y", 8 + (document.documentElement === svg ? window.scrollY : 0));
 
   const related = (key) => {
     const i = frames.indexOf(current);
@@ -172,6 +174,7 @@
   reset.addEventListener("click", () => zoom(all));
   field.addEventListener("input", () => search(field.value));
   window.addEventListener("resize", resize);
+  window.addEventListener("scroll", follow);
 
   const ruler = document.createElementNS(NS, "text");
   ruler.textContent = "0".repeat(50);
@@ -180,4 +183,6 @@
   ruler.remove();
   reset.style.display = "none";
   resize();
+  if (document.documentElement === svg && !rootsOnTop) window.scrollTo(0, svg.viewBox.baseVal.height);
+  follow();
 })();

@@ -1,6 +1,5 @@
 #include "render/flame_svg_parts.h"
 #include "analyse/sampling.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "render/measured.h"
 #include "render/names.h"
@@ -220,39 +219,15 @@ static void legend_of_kinds(struct legend *l)
     }
 }
 
-struct module_share {
-    struct view name;
-    int64_t self;
-};
-
-static int heaviest_module(const void *pa, const void *pb)
-{
-    const struct module_share *a = pa, *b = pb;
-    if (a->self != b->self)
-        return a->self < b->self ? 1 : -1;
-    return view_compare(a->name, b->name);
-}
-
-/* The modules that did most themselves, as many as there is room for. */
+/* Heaviest first, as many as there is room for. */
 static void legend_of_modules(struct legend *l)
 {
-    const struct flame_drawing *d = l->d;
-    own(free) struct module_share *rows = mem_new(d->layout.n * sizeof *rows);
-    size_t n = 0;
-    for (size_t i = 1; i < d->layout.n; i++) {
-        const struct call_node *node = &d->tree.nodes[d->layout.boxes[i].node];
-        struct view name = name_of_module(d->p, node->function);
-        size_t at = 0;
-        while (at < n && !view_same(rows[at].name, name))
-            at++;
-        n += at == n;
-        rows[at].name = name;
-        rows[at].self += node->self;
-    }
-    qsort(rows, n, sizeof *rows, heaviest_module);
-    for (size_t i = 0; i < n && has_room(l, text_columns(rows[i].name)); i++) {
-        put_swatch(l, 14, flame_by_module(rows[i].name), NULL);
-        put_word(l, rows[i].name.n ? rows[i].name : VIEW("(not known)"));
+    const struct flame_modules *m = &l->d->modules;
+    for (size_t i = 0; i < m->n && has_room(l, text_columns(m->rows[i].name)); i++) {
+        if (!m->rows[i].self)
+            continue;
+        put_swatch(l, 14, m->rows[i].is, NULL);
+        put_word(l, m->rows[i].name.n ? m->rows[i].name : VIEW("(not known)"));
     }
 }
 
@@ -308,7 +283,7 @@ static void put_note(const struct flame_drawing *d, double y, struct sink *out)
     char count[32];
     text_count(count, (int64_t)d->left_out);
     if (d->left_out)
-        buf_printf(&note, "; %s frame%s too narrow to be drawn", count, d->left_out == 1 ? " is" : "s are");
+        buf_printf(&note, "; %s frame%s not drawn (--min-share, --max-frames)", count, d->left_out == 1 ? " is" : "s are");
     put_line(d, out, (unsigned)y, &note);
 }
 

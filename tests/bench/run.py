@@ -9,6 +9,7 @@ Times are CPU seconds (user and system) of the process.
 
     BENCH_REPEATS=5      how often each is run
     FLAMEGRAPH_PL=path   flamegraph.pl, which no package ships; skipped with a word when absent
+    INFERNO_FLAMEGRAPH=path  inferno-flamegraph, when it is not on PATH; skipped with a word when absent
     LARGE_LIBRARY=path   whose unwind table is made and names are asked for; the largest libLLVM here, or else the C library
     DWARF_FILE=path      a program or library with debug information; build/src/cli/inferom when not set
 """
@@ -24,6 +25,7 @@ import sys
 import tempfile
 
 import cpu_rows
+import flame_rows
 
 BUILD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else sys.exit(__doc__)
 REPEATS = int(os.environ.get("BENCH_REPEATS", "5"))
@@ -37,9 +39,9 @@ def tool(name):
     return os.path.join(BUILD, target)
 
 
-def cost(command, stdout=subprocess.DEVNULL):
+def cost(command, stdout=subprocess.DEVNULL, stderr=None):
     """CPU seconds and peak memory (MiB) of one run."""
-    child = subprocess.Popen(command, stdout=stdout)
+    child = subprocess.Popen(command, stdout=stdout, stderr=stderr)
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
@@ -213,7 +215,7 @@ BENCHMARKS = {
 }
 
 
-BENCHMARKS |= cpu_rows.BENCHMARKS
+BENCHMARKS |= cpu_rows.BENCHMARKS | flame_rows.BENCHMARKS
 
 
 def main():

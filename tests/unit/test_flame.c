@@ -4,6 +4,7 @@
 #include "model/builder.h"
 #include "render/flame_label.h"
 #include "render/flame_layout.h"
+#include "render/flame_modules.h"
 
 #include <math.h>
 
@@ -84,8 +85,6 @@ static void check_colours(void)
     for (size_t i = 0; i + 1 < sizeof steps / sizeof *steps; i++)
         CHECK(flame_by_share(FLAME_RAINBOW, steps[i]) != flame_by_share(FLAME_RAINBOW, steps[i + 1]));
     CHECK_EQ(flame_by_share(FLAME_RAINBOW, 0.149), flame_by_share(FLAME_RAINBOW, 0.121));
-    CHECK_EQ(flame_by_module(VIEW("libggml.so")), flame_by_module(VIEW("libggml.so")));
-    CHECK_EQ(flame_by_module(VIEW("")), FLAME_NEUTRAL);
     CHECK_EQ(flame_text_on(0x0000ff), 0xffffff);
     CHECK_EQ(flame_text_on(0xffff00), 0x000000);
     CHECK_EQ(flame_by_change(FLAME_BLUE_ORANGE, CHANGE_SAME, 1), FLAME_NEUTRAL);
@@ -134,6 +133,53 @@ static void check_layout(void)
     own(flame_layout) struct flame_layout tie = flame_layout_of(&t, 0, 4);
     CHECK_EQ(tie.n, 4); /* b and c are equally wide; the caller comes first */
     CHECK_EQ(tie.deepest, 2);
+}
+
+/* Equally wide ones go level by level, not from one end. */
+static void check_ties(void)
+{
+    static const char *const equal[][4] = {{"a", "a1", "a2"}, {"b", "b1", "b2"}, {"c", "c1", "c2"}};
+    static const int64_t one[] = {1, 1, 1};
+    own(profile) struct profile *p = profile_of(equal, one, 3);
+    own(call_tree) struct call_tree t = call_tree_of(p, profile_set(p, (set_id){0}), 0, false);
+    static const struct {
+        size_t most, n;
+        uint32_t deepest;
+    } cases[] = {{10, 10, 3}, {9, 7, 2}, {7, 7, 2}, {6, 4, 1}, {4, 4, 1}, {3, 1, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        own(flame_layout) struct flame_layout l = flame_layout_of(&t, 0, cases[i].most);
+        CHECK_EQ(l.n, cases[i].n);
+        CHECK_EQ(l.deepest, cases[i].deepest);
+    }
+}
+
+/* More modules than colours: the heavy ones have one each, what is not known has none. */
+static void check_modules(void)
+{
+    struct builder *b = builder_new();
+    static const struct measure_spec count = {.name = {"samples", 7}, .unit = UNIT_COUNT};
+    set_id set = builder_set(b, VIEW("samples"), &count, 1);
+    for (int64_t i = 0; i < 40; i++) {
+        char path[32];
+        snprintf(path, sizeof path, i ? "/lib/lib%d.so" : "", (int)i);
+        mapping_id m = builder_mapping(b, (struct mapping){.path = builder_string(b, view_of(path))});
+        func_id f = builder_function(b, (struct function){.name = builder_string(b, view_of(path)), .mapping = m});
+        stack_id s = builder_push(b, STACK_ROOT, builder_frame(b, (struct frame){.function = f}));
+        builder_sample(b, set, TIME_NONE, CONTEXT_NONE, s, &(int64_t){100 - i});
+    }
+    own(profile) struct profile *p = NULL;
+    struct err e = {0};
+    CHECK(builder_finish(b, &p, &e));
+    own(call_tree) struct call_tree t = call_tree_of(p, profile_set(p, (set_id){0}), 0, false);
+    struct flame_modules m = flame_modules_of(p, &t);
+    CHECK_EQ(m.n, 40);
+    CHECK_EQ(m.rows[0].is, FLAME_NEUTRAL);
+    for (size_t i = 1; i <= FLAME_PALETTE; i++)
+        for (size_t k = 1; k < i; k++)
+            CHECK(m.rows[i].is != m.rows[k].is);
+    CHECK_EQ(m.rows[1].is, flame_palette(flame_favourite(VIEW("lib1.so"))));
+    CHECK_EQ(flame_modules_colour(&m, p, t.nodes[call_tree_child(&t, &t.nodes[0], 3)].function), m.rows[3].is);
+    flame_modules_done(&m);
 }
 
 /* What is left out early is what the layout would leave out, and everything else stays the same. */
@@ -220,6 +266,8 @@ int main(void)
     check_long_label();
     check_colours();
     check_layout();
+    check_ties();
+    check_modules();
     check_above(false);
     check_above(true);
     check_time();
