@@ -245,6 +245,17 @@ static void judge_nodes(struct difference *d)
     }
 }
 
+static void find_causes(struct difference *d)
+{
+    own(free) bool *explained = mem_new(d->tree.n); /* by a callee */
+    d->cause = mem_new(d->tree.n * sizeof *d->cause);
+    for (size_t i = d->tree.n - 1; i > 0; i--) {
+        bool is_in_total = d->total[i].is != CHANGE_SAME && !explained[i];
+        d->cause[i] = is_in_total ? d->total[i].is : d->self[i].is;
+        explained[d->tree.nodes[i].parent] |= d->total[i].is != CHANGE_SAME || d->self[i].is != CHANGE_SAME;
+    }
+}
+
 /* By function. */
 
 static void pay(struct changed *total, uint32_t *paid_by, const struct difference *d, uint32_t leaf, const struct changed *what)
@@ -312,6 +323,7 @@ bool difference_of(struct difference_side before, struct difference_side after, 
     out->total = mem_new(out->tree.n * sizeof *out->total);
     add_to_nodes(out, had, has, ends);
     judge_nodes(out);
+    find_causes(out);
     return true;
 }
 
@@ -320,6 +332,7 @@ void difference_done(struct difference *d)
     call_tree_done(&d->tree);
     free(d->self);
     free(d->total);
+    free(d->cause);
     profile_free(d->p);
     *d = (struct difference){0};
 }

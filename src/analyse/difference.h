@@ -71,6 +71,12 @@ struct difference {
      */
     struct call_tree tree;
     struct changed *self, *total; /* by node of the tree */
+
+    /*
+     * Where a change is, by node: in the node's own part, or spread over callees none of which has changed
+     * beyond noise alone. Whoever only contains a node that has changed is `same` here.
+     */
+    enum change *cause;
 };
 
 /* Fails when the two measure different things: bytes here, nanoseconds there. */

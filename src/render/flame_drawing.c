@@ -68,18 +68,30 @@ enum change flame_presence(const struct flame_drawing *d, uint32_t node)
     return is == CHANGE_NEW || is == CHANGE_GONE ? is : CHANGE_SAME;
 }
 
+/* The change that a frame is coloured for. */
+static struct changed shown_change(const struct flame_drawing *d, uint32_t node)
+{
+    const struct difference *diff = d->page->difference;
+    bool is_of_total = d->page->diff_of == FLAME_DIFF_TOTAL ||
+                       (d->page->diff_of == FLAME_DIFF_CAUSE && diff->cause[node] == diff->total[node].is);
+    struct changed c = is_of_total ? diff->total[node] : diff->self[node];
+    if (d->page->diff_of == FLAME_DIFF_CAUSE)
+        c.is = diff->cause[node];
+    if (flame_presence(d, node) != CHANGE_SAME)
+        c.is = flame_presence(d, node);
+    return c;
+}
+
 /* How strong: the change as a part of all that the frame has, on the side where it has more. */
 static colour change_fill(const struct flame_drawing *d, uint32_t node)
 {
     const struct difference *diff = d->page->difference;
-    const struct changed *c = d->page->diff_of == FLAME_DIFF_SELF ? &diff->self[node] : &diff->total[node];
-    enum change is = flame_presence(d, node);
+    struct changed c = shown_change(d, node);
     const struct changed *all = &diff->total[node];
-    double whole_b = diff->by == DIFFERENCE_BY_VALUE ? 1 : (double)diff->whole.before.value;
-    double whole_a = diff->by == DIFFERENCE_BY_VALUE ? 1 : (double)diff->whole.after.value;
-    double most = fmax(whole_b ? fabs((double)all->before.value / whole_b) : 0, whole_a ? fabs((double)all->after.value / whole_a) : 0);
-    double part = most > 0 ? fabs(difference_amount(diff, c)) / most : 0;
-    return flame_by_change(d->page->diff_colours, is != CHANGE_SAME ? is : c->is, part);
+    double most = diff->by == DIFFERENCE_BY_SHARE ? difference_share(diff, all)
+                                                  : fmax(fabs((double)all->before.value), fabs((double)all->after.value));
+    double part = most > 0 ? fabs(difference_amount(diff, &c)) / most : 0;
+    return flame_by_change(d->page->diff_colours, c.is, part);
 }
 
 colour flame_fill(const struct flame_drawing *d, uint32_t node)

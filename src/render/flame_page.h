@@ -4,7 +4,7 @@
  * The verb fills it from what was asked for; the writers of SVG and HTML read it. The
  * profile has already been narrowed and reshaped (threads as roots, recursion merged).
  *
- *     struct flame_page page = {.source = "run.inferom", .p = p, .set = set, .measure = m, ...};
+ *     struct flame_page page = {.source = {.path = "run.inferom", ...}, .p = p, .set = set, .measure = m, ...};
  *     flame_svg_write(&page, sink, e);
  *
  * Borrows everything.
@@ -16,7 +16,7 @@
 
 enum flame_theme { FLAME_AUTO, FLAME_LIGHT, FLAME_DARK, FLAME_THEME_COUNT };
 enum flame_diff_layout { FLAME_UNION, FLAME_AFTER, FLAME_DIFF_LAYOUT_COUNT };
-enum flame_diff_of { FLAME_DIFF_SELF, FLAME_DIFF_TOTAL, FLAME_DIFF_OF_COUNT };
+enum flame_diff_of { FLAME_DIFF_CAUSE, FLAME_DIFF_SELF, FLAME_DIFF_TOTAL, FLAME_DIFF_OF_COUNT };
 
 /* Where something came from: for what is said about it. The profile is as it was read, before it was reshaped. */
 struct flame_source {

@@ -235,7 +235,10 @@ static void legend_of_changes(struct legend *l)
 {
     const struct flame_page *page = l->d->page;
     static const double strengths[] = {1, 0.4, 0.2, 0.05};
-    put_word(l, page->diff_of == FLAME_DIFF_SELF ? VIEW("self: less") : VIEW("total: less"));
+    static const char *const of[FLAME_DIFF_OF_COUNT] = {
+        [FLAME_DIFF_CAUSE] = "less", [FLAME_DIFF_SELF] = "self: less", [FLAME_DIFF_TOTAL] = "total: less",
+    };
+    put_word(l, view_of(of[page->diff_of]));
     for (size_t i = 0; i < 4; i++)
         put_swatch(l, 18, flame_by_change(page->diff_colours, CHANGE_LESS, strengths[i]), NULL);
     put_swatch(l, 18, FLAME_NEUTRAL, NULL);

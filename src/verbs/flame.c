@@ -28,7 +28,7 @@ static const char *const themes[] = {"auto", "light", "dark", NULL};
 static const char *const orders[] = {"weight", "name", "time", NULL};
 static const char *const roots[] = {"none", "thread", "process", NULL};
 static const char *const diff_bys[] = {"value", "share", NULL};
-static const char *const diff_ofs[] = {"self", "total", NULL};
+static const char *const diff_ofs[] = {"cause", "self", "total", NULL};
 static const char *const layouts[] = {"union", "after", NULL};
 
 #define S struct flame_settings
@@ -48,7 +48,7 @@ static const struct option flame_options[] = {
     NUMBER(0, "width", S, width, "PIXELS", "how wide the picture is", 200, 100000),
     TEXT('d', "diff", S, diff, "AFTER", "show what changed from PROFILE to this one"),
     CHOICE(0, "diff-by", S, diff_by, "WHAT", diff_bys, "compare values, or shares of each one's whole"),
-    CHOICE(0, "diff-of", S, diff_of, "WHAT", diff_ofs, "colour a frame by its own change, or by all that is in it"),
+    CHOICE(0, "diff-of", S, diff_of, "WHAT", diff_ofs, "colour where a change is, or what each frame did itself, or all that is in it"),
     CHOICE(0, "diff-colours", S, diff_colours, "NAME", flame_diff_colour_names, "for less and more"),
     CHOICE(0, "layout", S, layout, "NAME", layouts, "room for what is gone as well, or widths as they are after"),
     SELECTION_OPTIONS(S, part),

@@ -99,6 +99,7 @@ static void check_slower(bool inverted)
         bool below_b = d.tree.nodes[i].parent && !strcmp(name_of(&d, d.tree.nodes[i].parent), "b");
         bool differs = inverted ? below_b : is_b;
         CHECK_CHANGE(d.self[i].is, differs ? CHANGE_MORE : CHANGE_SAME);
+        CHECK_CHANGE(d.cause[i], differs ? CHANGE_MORE : CHANGE_SAME);
     }
     uint32_t b = node_named(&d, "b");
     CHECK_CHANGE(d.total[b].is, CHANGE_MORE);
@@ -255,6 +256,28 @@ static void check_unequal_weights(void)
     profile_free(sides[1]);
 }
 
+/* Forty callees that each may have changed by chance, and together cannot have: it is their caller that is named. */
+static void check_cause(void)
+{
+    enum { CALLEES = 40 };
+    static char names[CALLEES][8];
+    struct row was[CALLEES + 1], is[CALLEES + 1];
+    for (size_t i = 0; i < CALLEES; i++) {
+        snprintf(names[i], sizeof names[i], "f%zu", i);
+        was[i] = (struct row){{"main", "sum", names[i]}, 10};
+        is[i] = (struct row){{"main", "sum", names[i]}, 15};
+    }
+    was[CALLEES] = is[CALLEES] = (struct row){{"main", "other"}, 3000};
+    own(profile) struct profile *before = profile_of(was, CALLEES + 1, 0);
+    own(profile) struct profile *after = profile_of(is, CALLEES + 1, 0);
+    own(difference) struct difference d;
+    struct err e = {0};
+    CHECK(difference_of(side_of(before), side_of(after), DIFFERENCE_BY_VALUE, false, &d, &e));
+    CHECK_CHANGE(d.total[node_named(&d, "sum")].is, CHANGE_MORE);
+    for (uint32_t i = 0; i < d.tree.n; i++)
+        CHECK_CHANGE(d.cause[i], i == node_named(&d, "sum") ? CHANGE_MORE : CHANGE_SAME);
+}
+
 /* Recursion counts once, as in every table of functions. */
 static void check_functions(void)
 {
@@ -317,6 +340,7 @@ int main(void)
     check_noise(DIFFERENCE_BY_SHARE);
     check_needle();
     check_unequal_weights();
+    check_cause();
     check_functions();
     check_units();
     check_empty();
