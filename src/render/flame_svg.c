@@ -121,13 +121,23 @@ static void put_picture(const struct flame_drawing *d, struct sink *out)
     sink_puts(out, "<script><![CDATA[\n" FLAME_SCRIPT "]]></script>\n</svg>\n");
 }
 
+/* A box cannot be narrower than nothing, nor a callee wider than its caller. */
+static bool can_be_drawn(const struct call_tree *t, struct err *e)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->nodes[i].self < 0)
+            return err_set(e, ERR_UNSUPPORTED, "a flame graph shows amounts, and some of these are below zero");
+    if (t->nodes[0].total == 0)
+        return err_set(e, ERR_UNSUPPORTED, "a flame graph shows amounts, and these add up to nothing");
+    return true;
+}
+
 bool flame_svg_write(const struct flame_page *page, struct sink *out, struct err *e)
 {
     own(flame_drawing) struct flame_drawing d;
     flame_drawing_init(&d, page);
-    if (d.tree.nodes[0].total <= 0)
-        return err_set(e, ERR_UNSUPPORTED, "a flame graph shows amounts, and these add up to %s",
-                       d.tree.nodes[0].total < 0 ? "less than nothing" : "nothing");
+    if (!can_be_drawn(&d.tree, e))
+        return false;
     put_picture(&d, out);
     return true;
 }

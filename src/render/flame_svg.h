@@ -9,5 +9,5 @@
 #include "render/flame_page.h"
 #include "base/sink.h"
 
-/* Fails when there is nothing to show: no values, or less than nothing. What the sink says is the caller's to ask. */
+/* Fails when there is nothing to show, or less than nothing anywhere. What the sink says is the caller's to ask. */
 bool flame_svg_write(const struct flame_page *page, struct sink *out, struct err *e) MUST_CHECK;

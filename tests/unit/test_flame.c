@@ -222,7 +222,7 @@ static void check_time(void)
 /* Nothing to draw is said, not drawn. */
 static void check_nothing(void)
 {
-    static const int64_t none[] = {0, 0, 0, 0, 0}, less[] = {-5, 0, 0, 0, 0};
+    static const int64_t none[] = {0, 0, 0, 0, 0}, less[] = {500, -3, 0, 0, 0}; /* more than nothing in all, but not everywhere */
     for (int k = 0; k < 2; k++) {
         own(profile) struct profile *p = profile_of(paths, k ? less : none, 5);
         struct flame_page page = {.p = p, .set = profile_set(p, (set_id){0}), .width = 800,
