@@ -4,7 +4,10 @@
 #include "render/flame_columns.h"
 #include "render/flame_samples.h"
 #include "render/flame_who.h"
+#include "render/measured.h"
 #include "render/names.h"
+
+#include <math.h>
 
 enum { VERSION = 1 };
 static const size_t header_most = (size_t)64 << 20;
@@ -166,16 +169,6 @@ static void json_fact(struct json_writer *w, const char *key, const struct profi
     json_null(w);
 }
 
-/* "1000 Hz", as recorders say it; NAN where nobody said. */
-static double rate_of(const struct profile *p)
-{
-    const struct fact *is = profile_fact_named(p, VIEW("rate"));
-    char *end = NULL;
-    const char *text = is ? profile_string(p, is->value).at : "";
-    double hz = strtod(text, &end);
-    return end > text && !strcmp(end, " Hz") ? hz : __builtin_nan("");
-}
-
 static uint64_t lost_of(const struct flame_side *s)
 {
     uint64_t lost = 0;
@@ -188,7 +181,7 @@ static uint64_t lost_of(const struct flame_side *s)
 static double duration_of(const struct profile *p)
 {
     uint64_t from = profile_start_ns(p), to = profile_end_ns(p);
-    return from == TIME_NONE || to == TIME_NONE || to <= from ? __builtin_nan("") : (double)(to - from);
+    return from == TIME_NONE || to == TIME_NONE || to <= from ? NAN : (double)(to - from);
 }
 
 static void json_number(struct json_writer *w, const char *key, uint64_t n)
@@ -212,7 +205,7 @@ static void json_side(const struct flame *f, size_t i, struct json_writer *w)
     json_number(w, "samples", s->count_sum);
     json_number(w, "total", s->value_sum);
     json_real(w, "duration_ns", duration_of(side->p));
-    json_real(w, "rate_hz", rate_of(side->p));
+    json_real(w, "rate_hz", measured_rate_hz(side->set, side->measure));
     json_fact(w, "engine", side->p, "engine");
     json_number(w, "lost", lost_of(side));
     json_number(w, "unresolved", s->unresolved_sum);

@@ -41,6 +41,7 @@ struct flame_page {
     enum call_order order;
     bool inverted;     /* merged from the leaves */
     bool icicle;       /* roots at the top */
+    bool merge_recursion; /* has happened in p, not in the sources */
     unsigned width;    /* of the picture, in pixels */
     double min_share;  /* frames narrower than this part of the whole are not drawn; 0..1 */
     size_t max_frames; /* the widest are drawn */

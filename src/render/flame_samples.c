@@ -4,12 +4,14 @@
 
 #include <math.h>
 
+/* No name, or the one that recorders give to an address in a module: "[libfoo.so+0x1234]". */
 static bool is_unresolved(const struct flame_side *side, stack_id s)
 {
     if (s.i == STACK_ROOT.i)
         return false;
     func_id f = profile_frame(side->p, profile_stack(side->p, s)->frame)->function;
-    return !profile_string(side->p, profile_function(side->p, f)->name).n;
+    struct view name = profile_string(side->p, profile_function(side->p, f)->name);
+    return !name.n || view_same(name, VIEW("[unknown]")) || (name.at[0] == '[' && memmem(name.at, name.n, "+0x", 3));
 }
 
 static void take_rows(struct flame_samples *s, const struct flame_side *side, const uint32_t *node_of,

@@ -2,6 +2,7 @@
 #include "base/outfile.h"
 #include "base/text.h"
 #include "formats/format.h"
+#include "render/flame_html.h"
 #include "render/flame_svg.h"
 #include "verbs/selection.h"
 #include "verbs/verb.h"
@@ -20,10 +21,11 @@ static const struct kind {
     bool (*write)(const struct flame_page *page, struct sink *out, struct err *e);
 } kinds[] = {
     {"svg", ".svg", flame_svg_write},
+    {"html", ".html", flame_html_write},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
-static const char *const formats[] = {"suffix", "svg", NULL}; /* the first: as the name of the output says */
+static const char *const formats[] = {"suffix", "svg", "html", NULL}; /* the first: as the name of the output says */
 static const char *const themes[] = {"auto", "light", "dark", NULL};
 static const char *const orders[] = {"weight", "name", "time", NULL};
 static const char *const roots[] = {"none", "thread", "process", NULL};
@@ -76,7 +78,7 @@ static bool choose_kind(const struct flame_settings *s, const struct kind **out,
     if (*out)
         return true;
     err_set(e, ERR_USAGE, "%s: no picture has this suffix", s->output);
-    return err_hint(e, "end the name in %s, or say --format", kinds[0].suffix);
+    return err_hint(e, "end the name in %s or %s, or say --format", kinds[0].suffix, kinds[1].suffix);
 }
 
 /* "runs/a.folded" becomes "runs/a.svg". */
@@ -197,7 +199,7 @@ static void fill_page(const struct flame_settings *s, const char *path, const st
         .title = s->title, .source = source_of(path, shown), .p = shown->p, .set = shown->set,
         .measure = shown->was.measure, .filtered = shown->was.filtered,
         .scheme = (enum flame_scheme)s->scheme, .theme = (enum flame_theme)s->theme, .order = (enum call_order)s->order,
-        .inverted = s->inverted, .icicle = s->icicle, .width = (unsigned)s->width, .max_frames = s->max_frames,
+        .inverted = s->inverted, .icicle = s->icicle, .merge_recursion = s->merge_recursion, .width = (unsigned)s->width, .max_frames = s->max_frames,
         .layout = (enum flame_diff_layout)s->layout, .diff_of = (enum flame_diff_of)s->diff_of,
         .diff_colours = (enum flame_diff_colours)s->diff_colours,
     };
