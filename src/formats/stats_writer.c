@@ -8,7 +8,7 @@
 #include "formats/stats.h"
 #include "model/counted_calls.h"
 
-#define LARGEST_NS (INT64_C(1) << 52) /* 52 days: up to here ns * 1e-9 in a double gives back the same ns */
+#define LARGEST_NS (INT64_C(1) << 50) /* 13 days: up to here the roundings of * 1e-9 and * 1e9 together stay below half a ns */
 
 /* One way a function was called. Rows of the same callee are a chain. */
 struct caller_row {

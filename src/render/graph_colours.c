@@ -84,5 +84,6 @@ void colour_of_edge(char out[COLOUR_ROOM], double share)
 void colour_of_edge_change(char out[COLOUR_ROOM], double change)
 {
     static const struct rgb grey = {166, 172, 180};
-    spell(out, change == 0 ? grey : mixed(change_rgb(change), (struct rgb){60, 60, 60}, 0.2));
+    double strong = change < 0 ? -0.3 + 0.7 * change : 0.3 + 0.7 * change; /* a line has less colour than a box */
+    spell(out, change == 0 ? grey : change_rgb(strong));
 }

@@ -54,21 +54,36 @@ static double share_of(int64_t value, int64_t whole)
 
 /* Nodes. */
 
-static void put_node_lines(const struct graph_picture *d, const struct graph_node *n, uint32_t cycle, struct sink *out)
+static void put_node_numbers(const struct graph_picture *d, uint32_t node, struct sink *out)
 {
-    char room[NAME_ROOM], total[GRAPH_WORD_ROOM], self[GRAPH_WORD_ROOM], calls[GRAPH_WORD_ROOM];
-    put_name(out, name_of_function(d->p, n->function, room), NAME_COLUMNS);
-    struct view place = graph_place(d->p, n->function, room);
-    if (place.n) {
-        sink_puts(out, "\\n");
-        put_name(out, place, NAME_COLUMNS);
+    const struct graph_node *n = &d->g->nodes[node];
+    char total[GRAPH_WORD_ROOM], self[GRAPH_WORD_ROOM], calls[GRAPH_WORD_ROOM];
+    if (d->changes) {
+        graph_change_text(total, d->difference, &d->changes->total[node]);
+        sink_printf(out, "\\n%s", total);
+        if (!d->changes->self[node].before.value && !d->changes->self[node].after.value)
+            return;
+        graph_change_text(self, d->difference, &d->changes->self[node]);
+        sink_printf(out, "\\nself %s", self);
+        return;
     }
     graph_share_text(total, n->total, d->g->whole_total);
     graph_share_text(self, n->self, d->g->whole);
     graph_calls_text(calls, d->g, n->calls);
-    sink_printf(out, "\\n%s   self %s", total, self);
-    if (calls[0])
-        sink_printf(out, "\\n%s", calls);
+    sink_printf(out, "\\n%s   self %s%s%s", total, self, calls[0] ? "\\n" : "", calls);
+}
+
+static void put_node_lines(const struct graph_picture *d, uint32_t node, uint32_t cycle, struct sink *out)
+{
+    char room[NAME_ROOM];
+    func_id f = d->g->nodes[node].function;
+    put_name(out, name_of_function(d->p, f, room), NAME_COLUMNS);
+    struct view place = graph_place(d->p, f, room);
+    if (place.n) {
+        sink_puts(out, "\\n");
+        put_name(out, place, NAME_COLUMNS);
+    }
+    put_node_numbers(d, node, out);
     if (cycle)
         sink_printf(out, "\\ncycle %u", cycle);
 }
@@ -84,14 +99,20 @@ static void put_node_tooltip(const struct graph_picture *d, const struct graph_n
         sink_puts(out, "\\n");
         put_name(out, place, TOOLTIP_COLUMNS);
     }
+    if (d->changes)
+        return; /* the box says both sides */
     value_text(total, d->measure, n->total);
     value_text(self, d->measure, n->self);
     graph_calls_text(calls, d->g, n->calls);
     sink_printf(out, "\\ntotal %s, self %s%s%s", total, self, calls[0] ? ", " : "", calls);
 }
 
-static struct node_colours colours_of(const struct graph_picture *d, const struct graph_node *n)
+static struct node_colours colours_of(const struct graph_picture *d, uint32_t node)
 {
+    const struct graph_node *n = &d->g->nodes[node];
+    if (d->changes)
+        return colours_of_change(graph_change(d->difference, d->colour == GRAPH_BY_SELF ? &d->changes->self[node]
+                                                                                        : &d->changes->total[node]));
     struct view module = name_of_module(d->p, n->function);
     struct view file = profile_string(d->p, profile_function(d->p, n->function)->file);
     switch (d->colour) {
@@ -104,12 +125,12 @@ static struct node_colours colours_of(const struct graph_picture *d, const struc
 
 static void put_node(const struct graph_picture *d, uint32_t place, struct sink *out)
 {
-    const struct graph_node *n = &d->g->nodes[d->c->nodes[place]];
-    uint32_t cycle = d->c->cycle[place];
-    struct node_colours c = colours_of(d, n);
+    uint32_t node = d->c->nodes[place], cycle = d->c->cycle[place];
+    const struct graph_node *n = &d->g->nodes[node];
+    struct node_colours c = colours_of(d, node);
     double size = 10 + 8 * sqrt(share_of(n->self, d->g->whole));
     sink_printf(out, "    n%u [label=\"", place);
-    put_node_lines(d, n, cycle, out);
+    put_node_lines(d, node, cycle, out);
     sink_printf(out, "\", fontsize=%.1f, fillcolor=\"%s\", color=\"%s\", fontcolor=\"%s\"%s, tooltip=\"", size, c.fill,
                 cycle ? "#7a4fb5" : c.border, c.text, cycle ? ", penwidth=1.6" : "");
     put_node_tooltip(d, n, out);
@@ -121,7 +142,9 @@ static void put_node(const struct graph_picture *d, uint32_t place, struct sink 
 static void put_edge_lines(const struct graph_picture *d, const struct graph_edge *e, struct sink *out)
 {
     char share[GRAPH_WORD_ROOM] = "", calls[GRAPH_WORD_ROOM];
-    if (e->has_value)
+    if (d->changes)
+        graph_change_text(share, d->difference, &d->changes->edges[e - d->g->edges]);
+    else if (e->has_value)
         graph_share_text(share, e->value, d->g->whole_total);
     graph_calls_text(calls, d->g, e->calls);
     const char *lines[] = {share, calls};
@@ -136,7 +159,7 @@ static void put_edge_tooltip(const struct graph_picture *d, const struct graph_e
     put_name(out, name_of_function(d->p, d->g->nodes[e->caller].function, room), TOOLTIP_COLUMNS / 4);
     sink_puts(out, " \u2192 ");
     put_name(out, name_of_function(d->p, d->g->nodes[e->callee].function, room), TOOLTIP_COLUMNS / 4);
-    if (!e->has_value)
+    if (!e->has_value || d->changes)
         return;
     value_text(value, d->measure, e->value);
     sink_printf(out, "\\n%s", value);
@@ -146,7 +169,10 @@ static void put_edge(const struct graph_picture *d, const struct graph_edge *e, 
 {
     double share = e->has_value ? share_of(e->value, d->g->whole_total) : 0;
     char colour[COLOUR_ROOM];
-    colour_of_edge(colour, d->colour == GRAPH_PLAIN ? 0 : share);
+    if (d->changes)
+        colour_of_edge_change(colour, graph_change(d->difference, &d->changes->edges[e - d->g->edges]));
+    else
+        colour_of_edge(colour, d->colour == GRAPH_PLAIN ? 0 : share);
     sink_printf(out, "    n%u -> n%u [label=\"", d->c->place[e->caller] - 1, d->c->place[e->callee] - 1);
     put_edge_lines(d, e, out);
     sink_printf(out, "\", penwidth=%.2f, arrowsize=%.2f, weight=%d, color=\"%s\", tooltip=\"", 0.7 + 4.3 * share,
@@ -157,35 +183,62 @@ static void put_edge(const struct graph_picture *d, const struct graph_edge *e, 
 
 /* The whole. */
 
+/* The sizes of both sides, or of the one. */
+static void print_extent(const struct graph_picture *d, struct sink *out)
+{
+    if (d->changes) {
+        graph_wholes(d->difference, out);
+        graph_counts(d->g, d->c, out);
+    } else {
+        graph_extent(d->p, d->g, d->c, d->measure, out);
+    }
+    if (!d->kept)
+        return;
+    sink_puts(out, ", kept: ");
+    text_safe(out, view_of(d->kept), 60);
+}
+
+static void print_sources(const struct graph_picture *d, bool whole_paths, struct sink *out)
+{
+    struct view before = view_of(d->source), after = view_of(d->after ? d->after : "");
+    text_safe(out, whole_paths ? before : view_last_part(before), 200);
+    if (!after.n)
+        return;
+    sink_puts(out, " \u2192 ");
+    text_safe(out, whole_paths ? after : view_last_part(after), 200);
+}
+
+void graph_title(const struct graph_picture *d, struct sink *out)
+{
+    print_sources(d, true, out);
+    sink_puts(out, ": ");
+    print_extent(d, out);
+}
+
 static void put_title(const struct graph_picture *d, struct sink *out)
 {
-    put_name(out, view_last_part(view_of(d->source)), 80);
-    sink_puts(out, "\\l");
-    own(buf) struct buf extent;
-    struct sink s;
-    buf_init(&extent, LABEL_ROOM);
-    sink_to_buf(&s, &extent);
-    graph_extent(d->p, d->g, d->c, d->measure, &s);
-    if (sink_flush(&s, NULL))
-        quote_text(out, extent.data, extent.len);
-    if (d->kept) {
-        sink_puts(out, ", kept: ");
-        put_name(out, view_of(d->kept), 60);
+    for (int line = 0; line < 2; line++) {
+        own(buf) struct buf text;
+        struct sink s;
+        buf_init(&text, LABEL_ROOM);
+        sink_to_buf(&s, &text);
+        if (line)
+            print_extent(d, &s);
+        else
+            print_sources(d, false, &s);
+        if (sink_flush(&s, NULL))
+            quote_text(out, text.data, text.len);
+        sink_puts(out, "\\l");
     }
-    sink_puts(out, "\\l");
 }
 
 /* Remarks for who opens the file in an editor; a name cannot end the line. */
 static void put_remarks(const struct graph_picture *d, struct sink *out)
 {
     sink_puts(out, "// The call graph of ");
-    text_safe(out, view_of(d->source), 200);
+    print_sources(d, true, out);
     sink_puts(out, "\n// ");
-    graph_extent(d->p, d->g, d->c, d->measure, out);
-    if (d->kept) {
-        sink_puts(out, ", kept: ");
-        text_safe(out, view_of(d->kept), 200);
-    }
+    print_extent(d, out);
     sink_char(out, '\n');
 }
 

@@ -9,9 +9,13 @@
  * larger the type of a node, the more it took itself; the thicker an edge, the more
  * went along it. Everything else a reader may want is in the tooltips of the SVG.
  *
+ * Of two profiles, nodes and edges say what they had before and after, and their colour
+ * is the change: orange more, blue less, grey where it may as well be chance.
+ *
  * Names come from other people's programs: they are text here, whatever is in them.
  */
 #pragma once
+#include "analyse/graph_changes.h"
 #include "analyse/graph_cut.h"
 #include "base/sink.h"
 
@@ -26,6 +30,12 @@ struct graph_picture {
     const char *source; /* for the title */
     const char *kept;   /* what --keep was given, for the title; NULL: nothing */
     enum graph_colour colour;
+
+    /* Of two profiles: p and g are the common ones of the difference. NULL: of one. */
+    const struct difference *difference;
+    const struct graph_changes *changes;
+    const char *after; /* the other source */
 };
 
+void graph_title(const struct graph_picture *d, struct sink *out); /* one line: what is shown, and how much of it */
 void graph_dot(const struct graph_picture *d, struct sink *out);

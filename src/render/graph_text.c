@@ -47,26 +47,43 @@ static void print_word(const char *word, size_t columns, struct sink *out)
     sink_puts(out, word);
 }
 
+static void print_edge_numbers(const struct graph_picture *d, const struct graph_edge *e, struct sink *out)
+{
+    char share[GRAPH_WORD_ROOM] = "-", calls[GRAPH_WORD_ROOM];
+    if (d->changes) {
+        graph_change_text(share, d->difference, &d->changes->edges[e - d->g->edges]);
+        print_word(share, 34, out);
+        return;
+    }
+    if (e->has_value)
+        graph_share_text(share, e->value, d->g->whole_total);
+    graph_calls_text(calls, d->g, e->calls);
+    print_word(share, 25, out);
+    print_word(calls, 13, out);
+}
+
 static void print_edges(const struct graph_picture *d, const struct edge_lists *l, size_t place, bool to_callees, struct sink *out)
 {
     for (uint32_t i = l->first[place]; i < l->first[place + 1]; i++) {
         const struct graph_edge *e = &d->g->edges[l->list[i]];
-        char share[GRAPH_WORD_ROOM] = "-", calls[GRAPH_WORD_ROOM];
-        if (e->has_value)
-            graph_share_text(share, e->value, d->g->whole_total);
-        graph_calls_text(calls, d->g, e->calls);
-        print_word(share, 25, out);
-        print_word(calls, 13, out);
+        print_edge_numbers(d, e, out);
         sink_puts(out, to_callees ? "    > " : "    < ");
         print_name(d, to_callees ? e->callee : e->caller, out);
         sink_char(out, '\n');
     }
 }
 
-static void print_node(const struct graph_picture *d, size_t place, struct sink *out)
+static void print_node_numbers(const struct graph_picture *d, uint32_t node, struct sink *out)
 {
-    const struct graph_node *n = &d->g->nodes[d->c->nodes[place]];
+    const struct graph_node *n = &d->g->nodes[node];
     char total[GRAPH_WORD_ROOM], self[GRAPH_WORD_ROOM], calls[GRAPH_WORD_ROOM];
+    if (d->changes) {
+        graph_change_text(total, d->difference, &d->changes->total[node]);
+        graph_change_text(self, d->difference, &d->changes->self[node]);
+        print_word(total, 28, out);
+        sink_printf(out, "; self %s", self);
+        return;
+    }
     graph_share_text(total, n->total, d->g->whole_total);
     graph_share_text(self, n->self, d->g->whole);
     graph_calls_text(calls, d->g, n->calls);
@@ -74,6 +91,11 @@ static void print_node(const struct graph_picture *d, size_t place, struct sink 
     sink_puts(out, "  self ");
     print_word(self, 8, out);
     print_word(calls, 13, out);
+}
+
+static void print_node(const struct graph_picture *d, size_t place, struct sink *out)
+{
+    print_node_numbers(d, d->c->nodes[place], out);
     sink_puts(out, "  ");
     print_name(d, d->c->nodes[place], out);
     if (d->c->cycle[place])
@@ -84,9 +106,7 @@ static void print_node(const struct graph_picture *d, size_t place, struct sink 
 void graph_text(const struct graph_picture *d, struct sink *out)
 {
     struct edge_lists callers = edges_by(d, false), callees = edges_by(d, true);
-    text_safe(out, view_of(d->source), 0);
-    sink_puts(out, ": ");
-    graph_extent(d->p, d->g, d->c, d->measure, out);
+    graph_title(d, out);
     sink_puts(out, "\n");
     for (size_t k = 0; k < d->c->n_nodes; k++) {
         sink_char(out, '\n');

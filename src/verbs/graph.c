@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "render/graph_text.h"
 #include "render/graphviz.h"
+#include "model/counted_calls.h"
 #include "verbs/selection.h"
 #include "verbs/verb.h"
 
@@ -18,12 +19,15 @@ enum graph_form { FORM_AUTO, FORM_DOT, FORM_SVG, FORM_PNG, FORM_TEXT, FORM_COUNT
 static const char *const form_names[FORM_COUNT + 1] = {"auto", "dot", "svg", "png", "text", NULL};
 static const char *const form_suffixes[FORM_COUNT] = {"", ".dot", ".svg", ".png", ".txt"};
 
+static const char *const diff_bys[] = {"value", "share", NULL}; /* in the order of enum difference_by */
+
 struct graph_settings {
     struct option_list output;
     int format, colour;
     const char *node_threshold, *edge_threshold;
     uint64_t most_nodes;
-    const char *keep, *keep_regex;
+    const char *keep, *keep_regex, *diff;
+    int diff_by;
     bool use_filter, keep_full, text_only;
     struct selection part;
 };
@@ -46,6 +50,8 @@ static const struct option graph_options[] = {
      .what = "--filter=no draws everything, whatever --keep says", .env = "DOT_FILTER"},
     CHOICE('c', "colour", S, colour, "BY", graph_colour_names, "what the colour of a function says"),
     FLAG(0, "text-only", S, text_only, "write the graph as text (.txt) instead of a picture"),
+    TEXT('d', "diff", S, diff, "AFTER", "show what changed from PROFILE to this one"),
+    CHOICE(0, "diff-by", S, diff_by, "WHAT", diff_bys, "compare values, or shares of each one's whole"),
     SELECTION_OPTIONS(S, part),
     OPTIONS_END
 };
@@ -237,17 +243,75 @@ static bool write_graph(const struct graph_settings *s, struct graph_picture *d,
     return true;
 }
 
+static bool keeps_some(const struct graph_settings *s) { return s->use_filter && (s->keep || s->keep_regex); }
+
 /* What would go wrong in any case goes wrong before a large profile is read. */
-static bool check_outputs(const struct graph_settings *s, bool is_kept, struct err *e)
+static bool check_outputs(const struct graph_settings *s, struct err *e)
 {
     enum graph_form form;
-    for (size_t i = 0; i < s->output.n; i++)
+    bool to_files = s->output.n > 0;
+    for (size_t i = 0; i < s->output.n; i++) {
         if (!choose_form(s, s->output.at[i], &form, e))
             return false;
-        else if (s->keep_full && is_kept && is_stdout(s->output.at[i]))
-            return err_set(e, ERR_USAGE, "--keep-full writes a second file and needs a name: --output FILE");
-    return s->output.n || !s->keep_full || !is_kept ||
+        to_files &= !is_stdout(s->output.at[i]);
+    }
+    return to_files || !s->keep_full || !keeps_some(s) ||
            err_set(e, ERR_USAGE, "--keep-full writes a second file and needs a name: --output FILE");
+}
+
+/* First the whole, where both are wanted; then what is kept of it. */
+static bool write_graphs(const struct call *c, struct graph_picture *d, struct graph_limits limits, const struct keeper *keep, struct err *e)
+{
+    const struct graph_settings *s = c->settings;
+    if (!keeps_some(s))
+        return write_graph(s, d, &limits, "", c, e);
+    if (s->keep_full && !write_graph(s, d, &limits, ".full", c, e))
+        return false;
+    limits.keep = keeps;
+    limits.self = keep;
+    d->kept = s->keep ? s->keep : s->keep_regex;
+    return write_graph(s, d, &limits, "", c, e);
+}
+
+static bool draw_one(const struct call *c, const struct selected *part, const struct graph_limits *limits, const struct keeper *keep,
+                     struct err *e)
+{
+    const struct graph_settings *s = c->settings;
+    own(call_graph) struct call_graph g = call_graph_of(part->p, part->set, part->measure);
+    struct graph_picture d = {.p = part->p, .g = &g, .measure = &part->set->measures[part->measure], .source = c->args[0],
+                              .colour = (enum graph_colour)s->colour};
+    return write_graphs(c, &d, *limits, keep, e);
+}
+
+static bool no_part_missing(const struct selected *part, const char *path, struct err *e)
+{
+    return !profile_damages(part->p) ||
+           err_set(e, ERR_INCOMPLETE, "%s: part of the file could not be read; the graph covers the rest", path);
+}
+
+static bool has_stacks(const struct selected *part, const char *path, struct err *e)
+{
+    struct counted_calls counted;
+    return !counted_calls_of(part->p, &counted) ||
+           err_set(e, ERR_UNSUPPORTED, "%s: --diff compares samples with stacks, and these are counted calls", path);
+}
+
+static bool draw_difference(const struct call *c, const struct selected *before, const struct graph_limits *limits,
+                            const struct keeper *keep, struct err *e)
+{
+    const struct graph_settings *s = c->settings;
+    own(selected) struct selected after = {0};
+    own(difference) struct difference d = {0};
+    if (!has_stacks(before, c->args[0], e) || !selection_open(&s->part, s->diff, &after, e) || !has_stacks(&after, s->diff, e))
+        return false;
+    if (!difference_of((struct difference_side){before->p, before->set, before->measure},
+                       (struct difference_side){after.p, after.set, after.measure}, (enum difference_by)s->diff_by, false, &d, e))
+        return err_in(e, "%s, %s", c->args[0], s->diff);
+    own(graph_changes) struct graph_changes changes;
+    own(call_graph) struct call_graph g = graph_of_difference(&d, &changes);
+    struct graph_picture picture = {.p = d.p, .g = &g, .measure = &d.measure, .source = c->args[0], .after = s->diff,
+                                    .colour = (enum graph_colour)s->colour, .difference = &d, .changes = &changes};
+    return write_graphs(c, &picture, *limits, keep, e) && no_part_missing(&after, s->diff, e);
 }
 
 static bool graph(const struct call *c, struct err *e)
@@ -256,26 +320,13 @@ static bool graph(const struct call *c, struct err *e)
     own(keeper) struct keeper keep = {0};
     own(selected) struct selected part = {0};
     struct graph_limits limits = {.most_nodes = s->most_nodes, .most_edges = s->most_nodes * EDGES_PER_NODE};
-    bool is_kept = s->use_filter && (s->keep || s->keep_regex);
     if (!read_percent("node-threshold", s->node_threshold, &limits.node_share, e) ||
         !read_percent("edge-threshold", s->edge_threshold, &limits.edge_share, e) || !keeper_init(&keep, s, e) ||
-        !check_outputs(s, is_kept, e) || !selection_open(&s->part, c->args[0], &part, e))
+        !check_outputs(s, e) || !selection_open(&s->part, c->args[0], &part, e))
         return false;
-    own(call_graph) struct call_graph g = call_graph_of(part.p, part.set, part.measure);
-    struct graph_picture d = {.p = part.p, .g = &g, .measure = &part.set->measures[part.measure], .source = c->args[0],
-                              .colour = (enum graph_colour)s->colour};
-    if (s->keep_full && is_kept && !write_graph(s, &d, &limits, ".full", c, e))
+    if (s->diff ? !draw_difference(c, &part, &limits, &keep, e) : !draw_one(c, &part, &limits, &keep, e))
         return false;
-    if (is_kept) {
-        limits.keep = keeps;
-        limits.self = &keep;
-        d.kept = s->keep ? s->keep : s->keep_regex;
-    }
-    if (!write_graph(s, &d, &limits, "", c, e))
-        return false;
-    if (profile_damages(part.p))
-        return err_set(e, ERR_INCOMPLETE, "%s: part of the file could not be read; the graph covers the rest", c->args[0]);
-    return true;
+    return no_part_missing(&part, c->args[0], e);
 }
 
 const struct verb verb_graph = {
@@ -286,7 +337,8 @@ const struct verb verb_graph = {
     .what = "draw who calls whom: the call graph as DOT, SVG, PNG or text",
     .about = "PROFILE is a file in any format that 'inferom formats' lists; - is standard input. A box is a function with its "
              "share of the whole in total and by itself; an arrow is a call with what was spent along it. The numbers are "
-             "exact: they come from whole stacks, or from the counts of a profiler that counts calls. SVG and PNG are drawn "
+             "exact: they come from whole stacks, or from the counts of a profiler that counts calls. With --diff, PROFILE is before "
+             "and AFTER is after: blue is less and orange is more, grey is what may as well be chance. SVG and PNG are drawn "
              "by Graphviz's library where it is installed; DOT and text need nothing.",
     .example = "inferom graph run.folded -o run.dot",
     .options = graph_options,

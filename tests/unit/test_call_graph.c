@@ -2,6 +2,7 @@
  * Random stacks whose answer is also found the slow way: every sample looked at on its
  * own, every pair of nodes asked whether one reaches the other.
  */
+#include "analyse/graph_changes.h"
 #include "analyse/graph_cut.h"
 #include "base/mem.h"
 #include "check.h"
@@ -75,18 +76,32 @@ static bool is_on(const struct plain *x, int sample, int function)
     return false;
 }
 
+static int64_t total_of(const struct plain *x, int f)
+{
+    int64_t total = 0;
+    for (int i = 0; i < SAMPLES; i++)
+        total += is_on(x, i, f) ? x->values[i] : 0;
+    return total;
+}
+
+static int64_t edge_of(const struct plain *x, int a, int b)
+{
+    int64_t total = 0;
+    for (int i = 0; i < SAMPLES; i++)
+        total += calls(x, i, a, b) ? x->values[i] : 0;
+    return total;
+}
+
 static void check_nodes(const struct plain *x, const struct profile *p, const struct call_graph *g)
 {
     int64_t whole = 0;
     for (uint32_t n = 0; n < g->n_nodes; n++) {
         int f = letter(p, g, n);
-        int64_t self = 0, total = 0;
-        for (int i = 0; i < SAMPLES; i++) {
+        int64_t self = 0;
+        for (int i = 0; i < SAMPLES; i++)
             self += x->stacks[i][x->depth[i] - 1] == f ? x->values[i] : 0;
-            total += is_on(x, i, f) ? x->values[i] : 0;
-        }
         CHECK_EQ(g->nodes[n].self, self);
-        CHECK_EQ(g->nodes[n].total, total);
+        CHECK_EQ(g->nodes[n].total, total_of(x, f));
         CHECK_EQ(g->nodes[n].calls, CALLS_UNKNOWN);
         whole += self;
     }
@@ -98,9 +113,7 @@ static void check_edges(const struct plain *x, const struct profile *p, const st
     size_t there = 0;
     for (int a = 0; a < FUNCTIONS; a++)
         for (int b = 0; b < FUNCTIONS; b++) {
-            int64_t value = 0, got = 0;
-            for (int i = 0; i < SAMPLES; i++)
-                value += calls(x, i, a, b) ? x->values[i] : 0;
+            int64_t value = edge_of(x, a, b), got = 0;
             for (uint32_t k = 0; k < g->n_edges; k++)
                 if (letter(p, g, g->edges[k].caller) == a && letter(p, g, g->edges[k].callee) == b)
                     got += g->edges[k].value;
@@ -169,6 +182,32 @@ static void check_random(void)
     check_edges(&x, p, &g);
     check_cut(p, &g, 0, 0);
     check_cut(p, &g, 0.1 * below(10), below(FUNCTIONS));
+}
+
+/* Both sides of every node and edge are what each profile has on its own. */
+static void check_difference(void)
+{
+    struct plain x[2];
+    make_plain(&x[0]);
+    make_plain(&x[1]);
+    own(profile) struct profile *before = profile_of(&x[0]);
+    own(profile) struct profile *after = profile_of(&x[1]);
+    own(difference) struct difference d = {0};
+    CHECK(difference_of((struct difference_side){before, profile_set(before, (set_id){0}), 0},
+                        (struct difference_side){after, profile_set(after, (set_id){0}), 0}, DIFFERENCE_BY_VALUE, false, &d, NULL));
+    own(graph_changes) struct graph_changes c;
+    own(call_graph) struct call_graph g = graph_of_difference(&d, &c);
+    CHECK_EQ(c.n_nodes, g.n_nodes);
+    CHECK_EQ(c.n_edges, g.n_edges);
+    for (uint32_t n = 0; n < g.n_nodes; n++) {
+        CHECK_EQ(c.total[n].before.value, total_of(&x[0], letter(d.p, &g, n)));
+        CHECK_EQ(c.total[n].after.value, total_of(&x[1], letter(d.p, &g, n)));
+    }
+    for (uint32_t k = 0; k < g.n_edges; k++) {
+        int a = letter(d.p, &g, g.edges[k].caller), b = letter(d.p, &g, g.edges[k].callee);
+        CHECK_EQ(c.edges[k].before.value, edge_of(&x[0], a, b));
+        CHECK_EQ(c.edges[k].after.value, edge_of(&x[1], a, b));
+    }
 }
 
 /* 5 000 stacks of up to 4 000 frames that turn in three functions. */
@@ -278,6 +317,8 @@ int main(void)
 {
     for (int i = 0; i < 500; i++)
         check_random();
+    for (int i = 0; i < 100; i++)
+        check_difference();
     check_deep();
     check_long(false);
     check_long(true);
