@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "render/names.h"
 
-enum { HIERARCHY_BASIC = 5, HIERARCHY_DEEP = 20, SETS_MOST = 8, SAMPLES_FOR_A_VERDICT = 100 };
+enum { HIERARCHY_BASIC = 5, HIERARCHY_DEEP = 20, SAMPLES_FOR_A_VERDICT = 100 };
 
 double finding_share(const struct findings *f, int64_t value)
 {
@@ -76,31 +76,24 @@ static void find_hot(struct findings *f)
     f->hot.n = kept;
 }
 
-/* Pairs of callers and callees, where somebody counted calls; else what was measured on the stacks. */
-static size_t hierarchy_values(struct findings *f, struct values out[SETS_MOST])
+static bool counts_calls(const struct call_graph *g)
 {
-    size_t n = 0;
-    for (uint32_t i = 0; f->methods.has_calls && i < profile_sets(f->r->p) && n < SETS_MOST; i++) {
-        const struct sample_set *set = profile_set(f->r->p, (set_id){i});
-        size_t calls = measure_named(f->r->p, set, VIEW("calls"));
-        if (view_same(profile_string(f->r->p, set->name), VIEW("calls")) && calls < set->n_measures)
-            out[n++] = (struct values){set, calls};
-    }
-    f->hierarchy_counts = n > 0;
-    if (!n)
-        out[n++] = (struct values){f->r->set, f->r->measure};
-    return n;
+    for (size_t i = 0; i < g->n_edges; i++)
+        if (g->edges[i].calls != CALLS_UNKNOWN)
+            return !g->counts_samples;
+    return false;
 }
 
 static void find_hierarchy(struct findings *f)
 {
-    struct values values[SETS_MOST];
+    own(call_graph) struct call_graph g = call_graph_of(f->r->p, f->r->set, f->r->measure);
     func_id functions[HIERARCHY_DEEP];
-    size_t most = f->r->deep ? HIERARCHY_DEEP : HIERARCHY_BASIC, n_values = hierarchy_values(f, values);
+    size_t most = f->r->deep ? HIERARCHY_DEEP : HIERARCHY_BASIC;
     f->n_hierarchy = f->hot.n < most ? f->hot.n : most;
     for (size_t i = 0; i < f->n_hierarchy; i++)
         functions[i] = f->methods.rows[f->hot.rows[i]].function;
-    f->hierarchy = neighbours_of(f->r->p, values, n_values, functions, f->n_hierarchy);
+    f->hierarchy_counts = counts_calls(&g);
+    f->hierarchy = neighbours_of(&g, functions, f->n_hierarchy);
 }
 
 static struct limit_result judge(const struct findings *f, const struct report_limit *limit)

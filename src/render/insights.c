@@ -43,6 +43,9 @@ static const char *what(const struct findings *f, char room[64])
     return room;
 }
 
+/* "51.6 % of the CPU time is", "51.6 % of the samples are" */
+static const char *is(const struct findings *f) { return finding_is_time(f) || f->measure->unit == UNIT_BYTES ? "is" : "are"; }
+
 /* The program. */
 
 static void concentration(struct findings *f)
@@ -75,7 +78,7 @@ static void hot_functions(struct findings *f)
             return;
         finding_interval_text(f, m->self, between);
         bool is_sure = strcmp(between, "-") != 0;
-        add(f, "hot function", false, share, "%s, %.1f %% of the %s is its own%s%s%s", severity, 100 * share, what(f, room),
+        add(f, "hot function", false, share, "%s, %.1f %% of the %s %s its own%s%s%s", severity, 100 * share, what(f, room), is(f),
             is_sure ? " (99 % interval " : "", is_sure ? between : "", is_sure ? ")" : "");
         f->insights[f->n_insights - 1].function = m->function;
     }
@@ -112,7 +115,7 @@ static void kernel(struct findings *f)
     char room[64];
     double share = finding_share(f, f->quality.kernel);
     if (f->quality.kernel > 0)
-        add(f, "kernel", false, share, "%.1f %% of the %s is in the kernel", 100 * share, what(f, room));
+        add(f, "kernel", false, share, "%.1f %% of the %s %s in the kernel", 100 * share, what(f, room), is(f));
 }
 
 static void allocations_and_calls(struct findings *f)
@@ -155,11 +158,11 @@ static void missing(struct findings *f)
     else if (f->quality.lost)
         add(f, "lost", true, lost, "%s samples are missing, %.2f %% of all that should be here", count, 100 * lost);
     if (f->quality.cut)
-        add(f, "cut stacks", true, cut, "%.2f %% of the %s is in stacks whose first callers are missing: totals of those are too small",
-            100 * cut, what(f, room));
+        add(f, "cut stacks", true, cut, "%.2f %% of the %s %s in stacks whose first callers are missing: totals of those are too small",
+            100 * cut, what(f, room), is(f));
     if (f->quality.unnamed)
-        add(f, "unnamed", true, unnamed, "%.1f %% of the %s is in functions without a name; debug symbols would give them one", 100 * unnamed,
-            what(f, room));
+        add(f, "unnamed", true, unnamed, "%.1f %% of the %s %s in functions without a name; debug symbols would give them one", 100 * unnamed,
+            what(f, room), is(f));
     if (f->quality.damages)
         add(f, "damaged", true, (double)f->quality.damages, "%zu place%s of the file could not be read; this is about the rest",
             f->quality.damages, f->quality.damages == 1 ? "" : "s");

@@ -13,35 +13,6 @@ static void make_safe(struct buf *out, struct view text, size_t most_columns)
     (void)!sink_flush(&to, NULL);
 }
 
-/* U+FFFE and U+FFFF are characters that XML does not allow. */
-static bool is_forbidden(const char *at, size_t n)
-{
-    return n >= 3 && !memcmp(at, "\xef\xbf", 2) && ((unsigned char)at[2] == 0xbe || (unsigned char)at[2] == 0xbf);
-}
-
-void markup_text(struct sink *out, struct view text, size_t most_columns)
-{
-    own(buf) struct buf safe;
-    make_safe(&safe, text, most_columns);
-    for (size_t i = 0; i < safe.len; i++) {
-        const char *at = safe.data + i;
-        switch (*at) {
-        case '<': sink_puts(out, "&lt;"); continue;
-        case '>': sink_puts(out, "&gt;"); continue;
-        case '&': sink_puts(out, "&amp;"); continue;
-        case '"': sink_puts(out, "&quot;"); continue;
-        case '\'': sink_puts(out, "&#39;"); continue;
-        default: break;
-        }
-        if (is_forbidden(at, safe.len - i)) {
-            sink_puts(out, "\xef\xbf\xbd");
-            i += 2;
-        } else {
-            sink_char(out, *at);
-        }
-    }
-}
-
 /* Every ASCII character that is neither letter, digit nor blank, as a reference: none of them can mean anything then. */
 static void put_as_references(struct sink *out, struct view safe)
 {

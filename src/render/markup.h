@@ -1,5 +1,5 @@
 /*
- * markup.h - names and values of others inside a document of ours
+ * markup.h - names and values of others inside Markdown and CSV (HTML and XML: text_markup() in text.h)
  *
  * Names come from other people's programs, and a document has characters that mean something.
  * Each of these writes a text so that a reader of that kind of document sees the text and
@@ -11,9 +11,6 @@
 #pragma once
 #include "base/sink.h"
 #include "base/view.h"
-
-/* HTML and XML, between tags and inside attributes with either quote. */
-void markup_text(struct sink *out, struct view text, size_t most_columns);
 
 /* Markdown: as text, whatever stars and brackets are in it; and as code, `like this`, also within a table. */
 void markdown_text(struct sink *out, struct view text, size_t most_columns);

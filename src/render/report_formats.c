@@ -1,4 +1,6 @@
 #include "render/report_formats.h"
+#include "model/counted_calls.h"
+#include "render/pstats_text.h"
 
 static void print_text(const struct findings *f, struct sink *out) { report_print(f->r, out); }
 
@@ -18,13 +20,30 @@ WRITES(write_csv, report_csv)
 WRITES(write_junit, report_junit)
 #undef WRITES
 
+static bool counts_calls(const struct findings *f)
+{
+    struct counted_calls counted;
+    return counted_calls_of(f->r->p, &counted);
+}
+
+static bool write_pstats(const struct findings *f, struct sink *out, struct err *e)
+{
+    static const enum pstats_order orders[TOP_ORDER_COUNT] = {
+        [TOP_BY_SELF] = PSTATS_TIME, [TOP_BY_TOTAL] = PSTATS_CUMULATIVE, [TOP_BY_NAME] = PSTATS_NAME,
+    };
+    struct pstats_look look = {.source = strcmp(f->r->source, "-") != 0 ? f->r->source : NULL, .order = orders[f->r->order],
+                               .most_rows = f->r->deep ? 0 : f->r->most_rows};
+    return pstats_print(f->r->p, &look, out, e);
+}
+
 static const struct report_format formats[] = {
-    {"text",  ".txt",            "for a terminal",                                  write_text,     .is_plain = true},
-    {"md",    ".md .markdown",   "Markdown, six sections",                          write_markdown, false},
-    {"json",  ".json",           "for programs",                                    write_json,     false},
-    {"html",  ".html .htm",      "one page, for a browser or a printer",            write_html,     false},
-    {"csv",   ".csv",            "the functions, for spreadsheets and data frames", write_csv,      false},
-    {"junit", ".junit.xml .xml", "test results, for machines that build",           write_junit,    false},
+    {"text",   ".txt",            "for a terminal",                                  write_text,     true,  NULL},
+    {"md",     ".md .markdown",   "Markdown, six sections",                          write_markdown, false, NULL},
+    {"json",   ".json",           "for programs",                                    write_json,     false, NULL},
+    {"html",   ".html .htm",      "one page, for a browser or a printer",            write_html,     false, NULL},
+    {"csv",    ".csv",            "the functions, for spreadsheets and data frames", write_csv,      false, NULL},
+    {"junit",  ".junit.xml .xml", "test results, for machines that build",           write_junit,    false, NULL},
+    {"pstats", ".pstats.txt",     "the table that Python's pstats prints",           write_pstats,   true,  counts_calls},
 };
 
 const struct report_format *report_format_at(size_t i) { return i < sizeof formats / sizeof *formats ? &formats[i] : NULL; }

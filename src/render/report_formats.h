@@ -16,6 +16,7 @@ struct report_format {
     const char *what;     /* one line */
     bool (*write)(const struct findings *f, struct sink *out, struct err *e); /* false: this profile has not what it takes */
     bool is_plain; /* needs nothing of the findings but the report */
+    bool (*suits)(const struct findings *f); /* is it worth writing when nobody asked for it by name? NULL: always */
 };
 
 const struct report_format *report_format_at(size_t i); /* NULL past the end */

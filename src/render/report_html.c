@@ -6,7 +6,8 @@
  */
 #include "analyse/by_thread.h"
 #include "base/text.h"
-#include "render/markup.h"
+#include "model/counted_calls.h"
+#include "render/flame_svg.h"
 #include "render/names.h"
 #include "render/report_formats.h"
 #include "render/report_parts.h"
@@ -23,7 +24,7 @@ static void put_name(const struct findings *f, func_id id, struct sink *out)
 {
     char room[NAME_ROOM];
     sink_puts(out, "<code>");
-    markup_text(out, name_of_function(f->r->p, id, room), NAME_COLUMNS);
+    text_markup(out, name_of_function(f->r->p, id, room), NAME_COLUMNS);
     sink_puts(out, "</code>");
 }
 
@@ -32,7 +33,7 @@ static void put_name(const struct findings *f, func_id id, struct sink *out)
 static void put_card(struct sink *out, const char *title, const char *value)
 {
     sink_printf(out, "<div><dt>%s</dt><dd>", title);
-    markup_text(out, view_of(value), 40);
+    text_markup(out, view_of(value), 40);
     sink_puts(out, "</dd></div>\n");
 }
 
@@ -81,7 +82,7 @@ static void put_header(const struct findings *f, struct sink *out)
     char start[40], room[SYSTEM_ROOM];
     const struct fact *command = profile_fact_named(f->r->p, VIEW("command"));
     sink_puts(out, "<header>\n<h1>");
-    markup_text(out, view_last_part(view_of(f->r->source)), NAME_COLUMNS);
+    text_markup(out, view_last_part(view_of(f->r->source)), NAME_COLUMNS);
     sink_puts(out, "</h1>\n<p class=\"lead\">Performance report");
     if (report_start(f->r, "%Y-%m-%d %H:%M:%S", start))
         sink_printf(out, ", recorded %s UTC", start);
@@ -91,7 +92,7 @@ static void put_header(const struct findings *f, struct sink *out)
     if (command) {
         snprintf(room, sizeof room, "%.*s", 300, profile_string(f->r->p, command->value).at);
         sink_puts(out, "<br><code>");
-        markup_text(out, view_of(room), NAME_COLUMNS);
+        text_markup(out, view_of(room), NAME_COLUMNS);
         sink_puts(out, "</code>");
     }
     sink_puts(out, "</p>\n");
@@ -115,12 +116,12 @@ static void put_insights(const struct findings *f, struct sink *out)
             put_name(f, s->function, out);
             sink_puts(out, ": ");
         }
-        markup_text(out, view_of(s->text), 0);
+        text_markup(out, view_of(s->text), 0);
         sink_puts(out, "</li>\n");
     }
     for (size_t i = 0; i < f->r->n_limits; i++) {
         sink_puts(out, f->limits[i].is_kept ? "<li>Within the limit: <code>" : "<li><strong>Above the limit</strong>: <code>");
-        markup_text(out, view_of(f->r->limits[i].pattern), NAME_COLUMNS);
+        text_markup(out, view_of(f->r->limits[i].pattern), NAME_COLUMNS);
         sink_printf(out, "</code> has %.1f %%, at most %.1f %% was allowed</li>\n", 100 * f->limits[i].share, 100 * f->r->limits[i].share);
     }
     sink_puts(out, "</ul>\n");
@@ -130,7 +131,7 @@ static void put_insights(const struct findings *f, struct sink *out)
     for (size_t i = 0; i < f->n_insights; i++)
         if (f->insights[i].is_warning) {
             sink_puts(out, "<li>");
-            markup_text(out, view_of(f->insights[i].text), 0);
+            text_markup(out, view_of(f->insights[i].text), 0);
             sink_puts(out, "</li>\n");
         }
     sink_puts(out, "</ul>\n");
@@ -231,7 +232,7 @@ static void put_neighbours(const struct findings *f, const char *title, const st
         sink_puts(out, "<li>");
         put_name(f, list[i].function, out);
         if (f->hierarchy_counts)
-            sink_printf(out, " %lld times</li>\n", (long long)list[i].value);
+            sink_printf(out, " %lld times</li>\n", (long long)list[i].calls);
         else
             sink_printf(out, " %s, %.1f %%</li>\n", value, whole ? 100 * (double)list[i].value / (double)whole : 0.0);
     }
@@ -284,10 +285,45 @@ static void put_system(const struct findings *f, struct sink *out)
     for (size_t i = 0; i < system_lines(); i++) {
         struct view value = system_value(f->r->p, i, room);
         sink_printf(out, "<dt>%s</dt><dd>", system_line_at(i)->title);
-        markup_text(out, value.n ? value : VIEW("-"), 0);
+        text_markup(out, value.n ? value : VIEW("-"), 0);
         sink_puts(out, "</dd>\n");
     }
     sink_puts(out, "</dl>\n");
+}
+
+/* The picture as it would be a file, without the line that only a file has. */
+static struct flame_page picture_of(const struct findings *f)
+{
+    const struct report *r = f->r;
+    return (struct flame_page){
+        .source = {.path = r->source, .p = r->p, .set = r->set, .measure = r->measure}, .p = r->p, .set = r->set,
+        .measure = r->measure, .filtered = r->filtered, .scheme = FLAME_HOT, .icicle = true, .width = 1108,
+        .min_share = 0.002, .max_frames = 1500,
+    };
+}
+
+static void put_flame(const struct findings *f, struct sink *out)
+{
+    struct flame_page page = picture_of(f);
+    own(buf) struct buf svg;
+    buf_init(&svg, 64 << 20);
+    struct sink to;
+    sink_to_buf(&to, &svg);
+    if (!flame_svg_write(&page, &to, NULL) || !sink_flush(&to, NULL))
+        return;
+    const char *from = strstr(svg.data, "<svg");
+    sink_puts(out, "<p class=\"lead\">Each box is a function, as wide as its part of what was measured, below the function that called "
+                   "it.</p>\n<div class=\"picture\">\n");
+    if (from)
+        sink_add(out, view_between(from, svg.data + svg.len));
+    sink_puts(out, "</div>\n");
+}
+
+/* Calls that were counted have no stacks; amounts that add up to nothing have no widths. */
+static bool has_stacks(const struct findings *f)
+{
+    struct counted_calls counted;
+    return f->hot.n > 0 && f->methods.whole > 0 && !(counted_calls_of(f->r->p, &counted) && counted.functions == f->r->set);
 }
 
 static bool always(const struct findings *f) { return f->hot.n > 0; }
@@ -301,7 +337,8 @@ static const struct {
 } sections[] = {
     {"insights",  "Insights",           always,      put_insights},
     {"hot",       "Functions",          always,      put_hot},
-    {"tree",      "Call tree",          always,      report_html_tree},
+    {"flame",     "Flame graph",        has_stacks,  put_flame},
+    {"tree",      "Call tree",          has_stacks,  report_html_tree},
     {"hierarchy", "Callers and callees", always,     put_hierarchy},
     {"threads",   "Threads",            has_threads, put_threads},
     {"system",    "System information", has_system,  put_system},
@@ -323,7 +360,7 @@ static void put_page_head(const struct findings *f, struct sink *out)
                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
                    "script-src 'unsafe-inline'; img-src data:\">\n<title>");
-    markup_text(out, view_last_part(view_of(f->r->source)), NAME_COLUMNS);
+    text_markup(out, view_last_part(view_of(f->r->source)), NAME_COLUMNS);
     sink_puts(out, " - performance report</title>\n<style>\n" REPORT_STYLE "</style>\n</head>\n<body>\n");
 }
 

@@ -6,7 +6,7 @@
  * profile cannot answer is skipped, with the reason. Elements and attributes are those that both of the
  * schemas in use know (Jenkins' and Ant's).
  */
-#include "render/markup.h"
+#include "base/text.h"
 #include "render/names.h"
 #include "render/report_formats.h"
 #include "render/system_info.h"
@@ -69,7 +69,7 @@ static void ask_about_limits(struct suite *s, const struct findings *f)
 static void put_attribute(struct sink *out, const char *name, struct view value)
 {
     sink_printf(out, " %s=\"", name);
-    markup_text(out, value, 400);
+    text_markup(out, value, 400);
     sink_char(out, '"');
 }
 
@@ -112,19 +112,19 @@ static void put_said(const struct suite *s, const struct findings *f, struct sin
 {
     sink_puts(out, "    <system-out>");
     for (size_t i = 0; i < s->n; i++) {
-        markup_text(out, view_of(s->cases[i].name), 400);
+        text_markup(out, view_of(s->cases[i].name), 400);
         sink_puts(out, ": ");
-        markup_text(out, view_of(s->cases[i].said), 0);
+        text_markup(out, view_of(s->cases[i].said), 0);
         sink_char(out, '\n');
     }
     for (size_t i = 0; i < f->n_insights; i++) {
         char room[NAME_ROOM];
         const struct insight *in = &f->insights[i];
         if (in->function.i) {
-            markup_text(out, name_of_function(f->r->p, in->function, room), 400);
+            text_markup(out, name_of_function(f->r->p, in->function, room), 400);
             sink_puts(out, ": ");
         }
-        markup_text(out, view_of(in->text), 0);
+        text_markup(out, view_of(in->text), 0);
         sink_char(out, '\n');
     }
     sink_puts(out, "</system-out>\n    <system-err></system-err>\n");

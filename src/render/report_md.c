@@ -296,7 +296,7 @@ static void put_neighbours(const struct findings *f, const char *title, const st
         sink_puts(out, "- ");
         put_name(f, list[i].function, out);
         if (f->hierarchy_counts)
-            sink_printf(out, " (%lld times)\n", (long long)list[i].value);
+            sink_printf(out, " (%lld times)\n", (long long)list[i].calls);
         else
             sink_printf(out, " (%s, %.1f %%)\n", value, whole ? 100 * (double)list[i].value / (double)whole : 0.0);
     }

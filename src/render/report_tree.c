@@ -5,7 +5,7 @@
  * is too small to be shown is counted where it would have stood, as in the text.
  */
 #include "analyse/call_tree.h"
-#include "render/markup.h"
+#include "base/text.h"
 #include "render/names.h"
 #include "render/report_parts.h"
 
@@ -29,7 +29,7 @@ static void put_numbers(const struct page_tree *p, const struct call_node *n, un
     sink_printf(p->out, "<span class=\"part\" style=\"--part:%.2f%%\"><span>%s</span><span>%.1f %%</span></span><span class=\"n\">%.1f %%</span>"
                 "<span class=\"who\" style=\"--level:%u\"><code>", 100 * fmin(1, fmax(0, share)), total, 100 * share,
                 100 * finding_share(p->f, n->self), level);
-    markup_text(p->out, name_of_function(p->f->r->p, n->function, room), NAME_COLUMNS);
+    text_markup(p->out, name_of_function(p->f->r->p, n->function, room), NAME_COLUMNS);
     sink_puts(p->out, "</code></span>");
 }
 

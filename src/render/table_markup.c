@@ -45,7 +45,7 @@ static void html_head(const struct table *t, struct sink *out)
     sink_puts(out, "<thead><tr>");
     for (size_t c = 0; c < table_width(t); c++) {
         sink_printf(out, "<th scope=\"col\"%s>", column_is_text(table_column(t, c)) ? "" : " class=\"n\"");
-        markup_text(out, view_of(table_column(t, c)->title), 0);
+        text_markup(out, view_of(table_column(t, c)->title), 0);
         sink_puts(out, "</th>");
     }
     sink_puts(out, "</tr></thead>\n");
@@ -62,7 +62,7 @@ static void html_number(const struct table *t, size_t row, size_t column, struct
         sink_puts(out, "\">");
     else
         sink_printf(out, "\" data-value=\"%.15g\">", value);
-    markup_text(out, table_shown(t, row, column, room), 0);
+    text_markup(out, table_shown(t, row, column, room), 0);
     sink_puts(out, "</td>");
 }
 
@@ -72,7 +72,7 @@ static void html_text(const struct table *t, size_t row, size_t column, struct s
     struct view text = table_shown(t, row, column, room);
     bool is_code = table_column(t, column)->kind == COLUMN_CODE;
     sink_puts(out, is_code ? "<td class=\"code\"><code>" : "<td>");
-    markup_text(out, text, HTML_COLUMNS);
+    text_markup(out, text, HTML_COLUMNS);
     sink_puts(out, is_code ? "</code></td>" : "</td>");
 }
 

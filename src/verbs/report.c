@@ -27,7 +27,7 @@ enum { FORMAT_MD = 1, FORMAT_JSON = 2 };
 static const char *const orders[] = {"self", "total", "name", NULL};
 
 /* In the order of report_format_at(), behind the first. */
-static const char *const formats[] = {"auto", "text", "md", "json", "html", "csv", "junit", NULL};
+static const char *const formats[] = {"auto", "text", "md", "json", "html", "csv", "junit", "pstats", NULL};
 
 #define S struct report_settings
 static const struct option report_options[] = {
@@ -198,6 +198,8 @@ static bool write_all(const struct report_settings *s, struct findings *f, struc
     const struct report_format *as;
     for (size_t i = 0; (as = report_format_at(i)); i++) {
         own(buf) struct buf path;
+        if (as->suits && !as->suits(f))
+            continue;
         buf_init(&path, 4096);
         buf_printf(&path, "%s%.*s", s->output, (int)strcspn(as->suffixes, " "), as->suffixes);
         if (!write_file(as, f, path.data, e))
