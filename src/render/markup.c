@@ -50,6 +50,10 @@ void markdown_text(struct sink *out, struct view text, size_t most_columns)
 {
     own(buf) struct buf safe;
     make_safe(&safe, text, most_columns);
+    if (view_same(text, VIEW("-"))) { /* what stands for unknown */
+        sink_char(out, '-');
+        return;
+    }
     for (size_t i = 0; i < safe.len; i++) {
         if (is_only_itself(buf_view(&safe), i))
             sink_char(out, safe.data[i]);

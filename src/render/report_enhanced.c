@@ -5,7 +5,8 @@
  * wants numbers in all of the columns 3 to 6, of which the sixth may be missing; a row with anything
  * else is dropped. It adds the times of all rows up for a verdict, so the times here are self times,
  * which may be added up. What nobody counted is not there: a sampled profile has its samples where calls
- * would stand, under that name, and one without memory has no column for it.
+ * would stand, under that name; one that does not know those either, the records of the file that end in the
+ * method; and one without memory has no column for it.
  */
 #include "base/text.h"
 #include "render/names.h"
@@ -15,7 +16,28 @@
 
 enum { HOT = 30, ALLOCATORS = 15 };
 
-static int64_t counted(const struct findings *f, const struct method *m) { return f->methods.has_calls ? m->calls : m->samples; }
+/* What stands in the place of calls. */
+enum counted { BY_CALLS, BY_SAMPLES, BY_RECORDS };
+
+static enum counted counted_by(const struct findings *f)
+{
+    return f->methods.has_calls ? BY_CALLS : f->quality.taken >= 0 ? BY_SAMPLES : BY_RECORDS;
+}
+
+static int64_t records_of(const struct findings *f, func_id function)
+{
+    const struct sample_set *set = f->r->set;
+    int64_t n = 0;
+    for (size_t i = 0; i < set->n; i++)
+        n += profile_frame(f->r->p, profile_stack(f->r->p, set->stacks[i])->frame)->function.i == function.i;
+    return n;
+}
+
+static int64_t counted(const struct findings *f, const struct method *m)
+{
+    enum counted by = counted_by(f);
+    return by == BY_CALLS ? m->calls : by == BY_SAMPLES ? m->samples : records_of(f, m->function);
+}
 
 static void name_cell(struct table *t, const struct findings *f, const struct method *m)
 {
@@ -25,11 +47,12 @@ static void name_cell(struct table *t, const struct findings *f, const struct me
 
 static void put_hot(const struct findings *f, struct sink *out)
 {
-    bool is_time = finding_is_time(f), has_calls = f->methods.has_calls;
+    static const char *const titles[] = {[BY_CALLS] = "Calls", [BY_SAMPLES] = "Samples", [BY_RECORDS] = "Records"};
+    bool is_time = finding_is_time(f);
     const struct column columns[] = {
         {"Rank", "rank", COLUMN_ID, 0}, {"Method", "method", COLUMN_CODE, 0},
         {is_time ? "Time (ms)" : "Self", "self", COLUMN_FIXED, is_time ? 2 : f->measure->decimals},
-        {has_calls ? "Calls" : "Samples", "calls", COLUMN_ID, 0}, {is_time ? "Avg (ms)" : "Avg", "average", COLUMN_FIXED, 3},
+        {titles[counted_by(f)], "calls", COLUMN_ID, 0}, {is_time ? "Avg (ms)" : "Avg", "average", COLUMN_FIXED, 3},
         {"Alloc (MB)", "alloc_mb", COLUMN_FIXED, 2},
     };
     own(table) struct table *t = table_new(columns, f->methods.has_bytes ? 6 : 5);
@@ -100,6 +123,7 @@ void report_enhanced(const struct findings *f, struct sink *out)
         sink_puts(out, "The profile has no samples of memory.\n");
     sink_puts(out, "\n## Analysis\n\nTimes are self times: they add up to what was measured.");
     if (!f->methods.has_calls)
-        sink_puts(out, " Nobody counted calls; the column has the samples that ended in the method.");
+        sink_printf(out, " Nobody counted calls; in their place are the %s that end in the method.",
+                    counted_by(f) == BY_SAMPLES ? "samples" : "records of the file");
     sink_char(out, '\n');
 }
