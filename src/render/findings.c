@@ -84,8 +84,10 @@ static bool counts_calls(const struct call_graph *g)
     return false;
 }
 
-static void find_hierarchy(struct findings *f)
+void findings_add_hierarchy(struct findings *f)
 {
+    if (f->hierarchy)
+        return;
     own(call_graph) struct call_graph g = call_graph_of(f->r->p, f->r->set, f->r->measure);
     func_id functions[HIERARCHY_DEEP];
     size_t most = f->r->deep ? HIERARCHY_DEEP : HIERARCHY_BASIC;
@@ -125,7 +127,6 @@ void findings_of(struct findings *f, const struct report *r)
     find_hot(f);
     f->allocators = rank(f, METHODS_BY_BYTES);
     f->called = rank(f, METHODS_BY_CALLS);
-    find_hierarchy(f);
     f->limits = mem_new((r->n_limits + 1) * sizeof *f->limits);
     for (size_t i = 0; i < r->n_limits; i++)
         f->limits[i] = judge(f, &r->limits[i]);

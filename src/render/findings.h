@@ -49,7 +49,7 @@ struct findings {
     struct ranked hot, allocators, called;
     int64_t self_left_out; /* of functions that are not in `hot` */
     struct scopes scopes;
-    struct neighbours *hierarchy; /* of the first of `hot` */
+    struct neighbours *hierarchy; /* of the first of `hot`; NULL before findings_add_hierarchy() */
     size_t n_hierarchy;
     bool hierarchy_counts; /* its values are calls; else they are of the measure */
     struct insight insights[INSIGHTS_MOST];
@@ -58,6 +58,7 @@ struct findings {
 };
 
 void findings_of(struct findings *f, const struct report *r);
+void findings_add_hierarchy(struct findings *f); /* the dearest part, for those who show it; once is enough */
 void findings_done(struct findings *f);
 DEFINE_OWN_IN_PLACE(findings, struct findings)
 

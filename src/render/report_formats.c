@@ -37,13 +37,13 @@ static bool write_pstats(const struct findings *f, struct sink *out, struct err 
 }
 
 static const struct report_format formats[] = {
-    {"text",   ".txt",            "for a terminal",                                  write_text,     true,  NULL},
-    {"md",     ".md .markdown",   "Markdown, six sections",                          write_markdown, false, NULL},
-    {"json",   ".json",           "for programs",                                    write_json,     false, NULL},
-    {"html",   ".html .htm",      "one page, for a browser or a printer",            write_html,     false, NULL},
-    {"csv",    ".csv",            "the functions, for spreadsheets and data frames", write_csv,      false, NULL},
-    {"junit",  ".junit.xml .xml", "test results, for machines that build",           write_junit,    false, NULL},
-    {"pstats", ".pstats.txt",     "the table that Python's pstats prints",           write_pstats,   true,  counts_calls},
+    {"text",   ".txt",            "for a terminal",                                  write_text,     NEEDS_REPORT,    NULL},
+    {"md",     ".md .markdown",   "Markdown, six sections",                          write_markdown, NEEDS_HIERARCHY, NULL},
+    {"json",   ".json",           "for programs",                                    write_json,     NEEDS_FINDINGS,  NULL},
+    {"html",   ".html .htm",      "one page, for a browser or a printer",            write_html,     NEEDS_HIERARCHY, NULL},
+    {"csv",    ".csv",            "the functions, for spreadsheets and data frames", write_csv,      NEEDS_FINDINGS,  NULL},
+    {"junit",  ".junit.xml .xml", "test results, for machines that build",           write_junit,    NEEDS_FINDINGS,  NULL},
+    {"pstats", ".pstats.txt",     "the table that Python's pstats prints",           write_pstats,   NEEDS_REPORT,    counts_calls},
 };
 
 const struct report_format *report_format_at(size_t i) { return i < sizeof formats / sizeof *formats ? &formats[i] : NULL; }

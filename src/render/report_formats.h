@@ -15,7 +15,7 @@ struct report_format {
     const char *suffixes; /* ".md .markdown"; the first is the usual one */
     const char *what;     /* one line */
     bool (*write)(const struct findings *f, struct sink *out, struct err *e); /* false: this profile has not what it takes */
-    bool is_plain; /* needs nothing of the findings but the report */
+    enum report_needs { NEEDS_REPORT, NEEDS_FINDINGS, NEEDS_HIERARCHY } needs; /* of the findings: nothing, all but the last, all */
     bool (*suits)(const struct findings *f); /* is it worth writing when nobody asked for it by name? NULL: always */
 };
 

@@ -221,8 +221,10 @@ static bool write_report(const struct call *c, const struct report *r, const str
 {
     const struct report_settings *s = c->settings;
     own(findings) struct findings f = {.r = r};
-    if (s->all || !as->is_plain || r->n_limits)
+    if (s->all || as->needs != NEEDS_REPORT || r->n_limits)
         findings_of(&f, r);
+    if (s->all || as->needs == NEEDS_HIERARCHY)
+        findings_add_hierarchy(&f);
     if (s->all ? !write_all(s, &f, c->out, e)
         : to_stdout(s) ? !as->write(&f, c->out, e) : !write_file(as, &f, s->output, e))
         return false;
