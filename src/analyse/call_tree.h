@@ -40,7 +40,8 @@ struct call_tree call_tree_with_ends(const struct profile *p, const struct sampl
 
 /*
  * Only nodes with at least `least` in total, which is far quicker where most have less. Those left out are
- * counted; what they have stays in the totals of their callers and in nobody's self.
+ * counted (of an inverted tree only the ones that stand on a node that is there); what they have stays in the
+ * totals of their callers and in nobody's self.
  */
 struct call_tree call_tree_above(const struct profile *p, const struct sample_set *set, size_t measure, bool inverted,
                                  int64_t least, size_t *out_left_out);

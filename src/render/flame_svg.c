@@ -109,8 +109,11 @@ static void put_picture(const struct flame_drawing *d, struct sink *out)
     unsigned width = d->page->width, top = svg_head_height(d);
     unsigned bottom = top + (d->layout.deepest + 1) * FLAME_PITCH, height = bottom + FLAME_FOOT_HEIGHT;
     sink_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    sink_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\">\n",
+    sink_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" "
+                     "aria-label=\"",
                 width, height, width, height);
+    svg_title(d, out, 200);
+    sink_puts(out, "\">\n");
     svg_style(out, d->page->theme);
     if (d->page->difference)
         put_patterns(out);

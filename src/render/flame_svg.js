@@ -79,8 +79,13 @@
     draw();
   };
 
-  const tell = (f) => { details.textContent = f ? f.title.split("\n").join("  \u00b7  ") : ""; };
-  tell.show = (f) => { tell(f); legend.style.display = f ? "none" : ""; };
+  // What is known of a frame, in place of the legend; a long name must not push the numbers out of sight.
+  const tell = (f) => {
+    legend.style.display = f ? "none" : "";
+    const [name, ...rest] = f ? f.title.split("\n") : [""];
+    const room = Math.max(20, Math.floor(width / 6.5) - rest.join("     ").length);
+    details.textContent = [name.length > room ? name.slice(0, room - 1) + "\u2026" : name, ...rest].join("  \u00b7  ");
+  };
 
   // A frame inside one that matches is part of it already: only the outermost are added up.
   const search = (text) => {
@@ -146,7 +151,7 @@
     if (current) current.g.classList.remove("at");
     current = f;
     f.g.classList.add("at");
-    tell.show(f);
+    tell(f);
   };
 
   document.addEventListener("keydown", (e) => {
@@ -169,8 +174,8 @@
   });
   const frameOf = (e) => { const g = e.target.closest("g"); return g && g.parentNode === area ? frames.find((f) => f.g === g) : null; };
   area.addEventListener("click", (e) => { const f = frameOf(e); if (f) zoom(f); });
-  area.addEventListener("mouseover", (e) => tell.show(frameOf(e)));
-  area.addEventListener("mouseleave", () => tell.show(null));
+  area.addEventListener("mouseover", (e) => tell(frameOf(e)));
+  area.addEventListener("mouseleave", () => tell(null));
   reset.addEventListener("click", () => zoom(all));
   field.addEventListener("input", () => search(field.value));
   window.addEventListener("resize", resize);

@@ -58,10 +58,9 @@ void svg_style(struct sink *out, enum flame_theme theme)
 
 static struct view file_of(const char *path) { return view_last_part(view_of(path)); }
 
-static void put_title(const struct flame_drawing *d, struct sink *out)
+void svg_title(const struct flame_drawing *d, struct sink *out, size_t columns)
 {
     const struct flame_page *page = d->page;
-    size_t columns = (size_t)((page->width - 2 * FLAME_MARGIN) / 9.5);
     own(buf) struct buf title;
     buf_init(&title, 65536);
     struct view source = file_of(page->source.path);
@@ -73,9 +72,7 @@ static void put_title(const struct flame_drawing *d, struct sink *out)
     } else {
         buf_add(&title, source.at, source.n);
     }
-    sink_printf(out, "<text class=\"title\" x=\"%d\" y=\"25\">", FLAME_MARGIN);
     text_markup(out, buf_view(&title), columns);
-    sink_puts(out, "</text>\n");
 }
 
 /* "12.5 s of cpu, 12 500 samples, 999 Hz" */
@@ -126,7 +123,9 @@ void svg_head(const struct flame_drawing *d, struct sink *out)
     const struct flame_page *page = d->page;
     own(buf) struct buf line;
     buf_init(&line, 4096);
-    put_title(d, out);
+    sink_printf(out, "<text class=\"title\" x=\"%d\" y=\"25\">", FLAME_MARGIN);
+    svg_title(d, out, (size_t)((page->width - 2 * FLAME_MARGIN) / 9.5));
+    sink_puts(out, "</text>\n");
     if (page->difference) {
         buf_puts(&line, "before: ");
         add_measured(&page->before, &line);
@@ -286,7 +285,8 @@ static void put_note(const struct flame_drawing *d, double y, struct sink *out)
     char count[32];
     text_count(count, (int64_t)d->left_out);
     if (d->left_out)
-        buf_printf(&note, "; %s frame%s not drawn (--min-share, --max-frames)", count, d->left_out == 1 ? " is" : "s are");
+        buf_printf(&note, "; %s%s frame%s not drawn (--min-share, --max-frames)", page->inverted ? "at least " : "", count,
+                   d->left_out == 1 ? " is" : "s are");
     put_line(d, out, (unsigned)y, &note);
 }
 

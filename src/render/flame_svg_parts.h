@@ -9,6 +9,7 @@ enum { FLAME_MARGIN = 10, FLAME_PITCH = 16, FLAME_BOX = 15, FLAME_LETTER_WIDTH_P
 void svg_number(struct sink *out, double n); /* to a two-thousandth of its size, and no more digits than that */
 void svg_style(struct sink *out, enum flame_theme theme);
 
+void svg_title(const struct flame_drawing *d, struct sink *out, size_t columns); /* what stands on top, as markup */
 unsigned svg_head_height(const struct flame_drawing *d);
 void svg_head(const struct flame_drawing *d, struct sink *out);
 

@@ -194,13 +194,70 @@ static void check_above(bool inverted)
     for (size_t i = 1; i < t.n; i++)
         expected += t.nodes[i].total >= 100;
     CHECK_EQ(above.n, expected);
-    CHECK_EQ(left_out, t.n - expected);
+    CHECK(inverted ? left_out > 0 && left_out <= t.n - expected : left_out == t.n - expected);
     own(flame_layout) struct flame_layout full = flame_layout_of(&t, 0.1, 0);
     own(flame_layout) struct flame_layout pruned = flame_layout_of(&above, 0.1, 0);
     CHECK_EQ(full.n, pruned.n);
     for (; k < full.n && k < pruned.n; k++) {
         CHECK(fabs(full.boxes[k].at - pruned.boxes[k].at) < 1e-12 && fabs(full.boxes[k].wide - pruned.boxes[k].wide) < 1e-12);
         CHECK_EQ(t.nodes[full.boxes[k].node].self, above.nodes[pruned.boxes[k].node].self);
+    }
+}
+
+static int by_path(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* Every node as a line "a;b;c self total", sorted: what two trees have in common, whatever their order. */
+static void dump_tree(const struct profile *p, const struct call_tree *t, int64_t least, struct buf *out)
+{
+    char **lines = calloc(t->n, sizeof *lines);
+    size_t n = 0;
+    for (uint32_t i = 1; i < t->n; i++) {
+        if (t->nodes[i].total < least)
+            continue;
+        own(buf) struct buf line;
+        buf_init(&line, 4096);
+        for (uint32_t k = i; k; k = t->nodes[k].parent)
+            buf_printf(&line, "%s;", profile_string(p, profile_function(p, t->nodes[k].function)->name).at);
+        buf_printf(&line, " %lld %lld\n", (long long)t->nodes[i].self, (long long)t->nodes[i].total);
+        lines[n++] = strdup(line.data);
+    }
+    qsort(lines, n, sizeof *lines, by_path);
+    for (size_t i = 0; i < n; i++) {
+        buf_puts(out, lines[i]);
+        free(lines[i]);
+    }
+    free(lines);
+}
+
+/* Whatever the profile and the bound: the same nodes as in the whole tree, with the same values. */
+static void check_above_by_chance(bool inverted)
+{
+    uint64_t state = 7;
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    for (int round = 0; round < 60; round++) {
+        const char *by_chance[40][4] = {{NULL}};
+        int64_t weights[40];
+        for (size_t i = 0; i < 40; i++) {
+            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            for (size_t f = 0; f < (state >> 60) % 5; f++)
+                by_chance[i][f] = names[(state >> (20 + 8 * f)) % 5];
+            weights[i] = (int64_t)(state >> 40) % 50;
+        }
+        own(profile) struct profile *p = profile_of((const char *const(*)[4])by_chance, weights, 40);
+        const struct sample_set *set = profile_set(p, (set_id){0});
+        int64_t least = 1 + round * 7;
+        size_t left_out;
+        own(call_tree) struct call_tree whole = call_tree_of(p, set, 0, inverted);
+        own(call_tree) struct call_tree above = call_tree_above(p, set, 0, inverted, least, &left_out);
+        own(buf) struct buf want;
+        own(buf) struct buf got;
+        buf_init(&want, 1 << 20);
+        buf_init(&got, 1 << 20);
+        dump_tree(p, &whole, least, &want);
+        dump_tree(p, &above, 0, &got);
+        CHECK_STR(got.data, want.data);
+        CHECK_EQ(above.nodes[0].total, whole.nodes[0].total);
+        CHECK_EQ(above.nodes[0].self, whole.nodes[0].self);
     }
 }
 
@@ -270,6 +327,8 @@ int main(void)
     check_modules();
     check_above(false);
     check_above(true);
+    check_above_by_chance(false);
+    check_above_by_chance(true);
     check_time();
     check_nothing();
     check_markup();
