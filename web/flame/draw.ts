@@ -128,7 +128,7 @@ class RowPainter {
                 continue;
             }
             // All that begins in this pixel; the last of it may reach far beyond.
-            let next = firstStartingAt(l, level, s.from + (Math.floor(x) + 1) / r.scale, i + 1);
+            let next = firstStartingAt(l, r.depth, s.from + (Math.floor(x) + 1) / r.scale, i + 1);
             if (next - 1 > i && l.width[level[next - 1]] * r.scale >= 1)
                 next--;
             const last = level[next - 1];

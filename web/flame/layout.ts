@@ -13,6 +13,7 @@ export interface Layout {
     width: Float64Array;
     depth: Uint16Array;
     levels: Uint32Array[]; // levels[0] is the root alone
+    levelStarts: Float64Array[]; // the starts of a level side by side: drawing looks for the next pixel here
     whole: number;
 }
 
@@ -23,7 +24,10 @@ function depthsOf(parent: Uint32Array): Uint16Array {
     return depth;
 }
 
-function levelsOf(depth: Uint16Array): Uint32Array[] {
+interface Levels { nodes: Uint32Array[]; starts: Float64Array[] }
+
+/** One pass in order of nodes: what is read and what is written each lies side by side. */
+function levelsOf(depth: Uint16Array, start: Float64Array): Levels {
     let deepest = 0;
     for (let i = 0; i < depth.length; i++)
         if (depth[i] > deepest)
@@ -31,10 +35,13 @@ function levelsOf(depth: Uint16Array): Uint32Array[] {
     const size = new Uint32Array(deepest + 1), next = new Uint32Array(deepest + 1);
     for (let i = 0; i < depth.length; i++)
         size[depth[i]]++;
-    const levels = Array.from(size, n => new Uint32Array(n));
-    for (let i = 0; i < depth.length; i++)
-        levels[depth[i]][next[depth[i]]++] = i;
-    return levels;
+    const nodes = Array.from(size, n => new Uint32Array(n)), starts = Array.from(size, n => new Float64Array(n));
+    for (let i = 0; i < depth.length; i++) {
+        const level = depth[i], at = next[level]++;
+        nodes[level][at] = i;
+        starts[level][at] = start[i];
+    }
+    return { nodes, starts };
 }
 
 /** Children stand side by side from their parent's left edge; what the parent spent itself is the rest. */
@@ -48,16 +55,20 @@ function startsOf(parent: Uint32Array, width: Float64Array): Float64Array {
     return start;
 }
 
+/** What may be known about a tree already. */
+export interface Known { end: Uint32Array; totals: Float64Array[] }
+
 /** `widths` are what the nodes take by themselves; without them the first channel counts. */
-export function layoutOf(trie: Trie, widths?: Float64Array, starts?: Float64Array): Layout {
-    const totals = trie.self.map(s => sumUp(trie.parent, s));
+export function layoutOf(trie: Trie, widths?: Float64Array, starts?: Float64Array, known?: Known): Layout {
+    const totals = known?.totals ?? trie.self.map(s => sumUp(trie.parent, s));
     const width = widths ? sumUp(trie.parent, widths) : totals[0];
-    const depth = depthsOf(trie.parent);
+    const depth = depthsOf(trie.parent), start = starts ?? startsOf(trie.parent, width);
+    const levels = levelsOf(depth, start);
     return {
-        trie, totals, width, depth,
-        end: endsOf(trie.parent),
-        start: starts ?? startsOf(trie.parent, width),
-        levels: levelsOf(depth),
+        trie, totals, width, depth, start,
+        end: known?.end ?? endsOf(trie.parent),
+        levels: levels.nodes,
+        levelStarts: levels.starts,
         whole: width[0],
     };
 }
@@ -76,16 +87,17 @@ export function firstEndingAfter(l: Layout, level: Uint32Array, x: number, from 
 }
 
 /** The first place at or behind `from` whose node begins at x or later: strides that double, then halving. */
-export function firstStartingAt(l: Layout, level: Uint32Array, x: number, from: number): number {
+export function firstStartingAt(l: Layout, depth: number, x: number, from: number): number {
+    const starts = l.levelStarts[depth];
     let stride = 1, low = from;
-    while (low + stride < level.length && l.start[level[low + stride]] < x) {
+    while (low + stride < starts.length && starts[low + stride] < x) {
         low += stride;
         stride *= 2;
     }
-    let high = Math.min(level.length, low + stride);
+    let high = Math.min(starts.length, low + stride);
     while (low < high) {
         const middle = (low + high) >>> 1;
-        if (l.start[level[middle]] >= x)
+        if (starts[middle] >= x)
             high = middle;
         else
             low = middle + 1;

@@ -169,7 +169,8 @@ export class Model {
             const totals = t.self.map(self => sumUp(t.parent, self));
             t = inOrder(t, s.order === "name" ? this.byName(t) : byWeight(totals, scale)).trie;
         }
-        return layoutOf(t, this.widths(t, scale, s));
+        const stage = this.stage(s);
+        return layoutOf(t, this.widths(t, scale, s), undefined, t === stage.trie ? stage : undefined);
     }
 
     private byName(t: Trie): (a: number, b: number) => number {

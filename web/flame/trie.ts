@@ -259,7 +259,7 @@ export function climb(t: Trie, from: Uint32Array, weights: Float64Array[], least
     return g.trie(sums.columns);
 }
 
-const PATIENCE = 200_000; // ends of stacks that are followed to the last caller, however thin
+const PATIENCE = 20_000; // ends of stacks that are followed to the last caller, however thin
 
 export function leastWorthFollowing(ends: number, whole: number): number {
     return ends > PATIENCE ? whole / 20_000 : 0;
