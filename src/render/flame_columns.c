@@ -1,5 +1,6 @@
 #include "render/flame_columns.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <assert.h>
 
@@ -75,6 +76,16 @@ void flame_column_text(struct flame_columns *c, const char *name, struct view te
     void *to = new_column(c, name, "text", text.n);
     if (text.n)
         memcpy(to, text.at, text.n);
+}
+
+void flame_header_text(struct json_writer *w, struct view text)
+{
+    own(buf) struct buf safe;
+    buf_init(&safe, (size_t)1 << 20);
+    struct sink to;
+    sink_to_buf(&to, &safe);
+    text_safe(&to, text, 0);
+    json_text(w, sink_flush(&to, NULL) ? buf_view(&safe) : VIEW(""));
 }
 
 void flame_columns_describe(const struct flame_columns *c, struct json_writer *w)

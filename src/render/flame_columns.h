@@ -34,5 +34,8 @@ void flame_column_large(struct flame_columns *c, const char *name, const uint64_
 void flame_column_signed(struct flame_columns *c, const char *name, const int32_t *numbers, size_t n);
 void flame_column_text(struct flame_columns *c, const char *name, struct view text);
 
+/* A name in the header: as columns of text have it, without control bytes and without what is not UTF-8. */
+void flame_header_text(struct json_writer *w, struct view text);
+
 void flame_columns_describe(const struct flame_columns *c, struct json_writer *w); /* the array "columns" */
 void flame_columns_write(const struct flame_columns *c, struct sink *out);         /* each from a multiple of 8 */

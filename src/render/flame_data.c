@@ -58,18 +58,10 @@ static bool lines_column(struct lines *l, struct flame *f, const char *name, str
     return fits;
 }
 
-static bool json_safe(struct json_writer *w, const char *key, struct view text)
+static void json_name(struct json_writer *w, const char *key, struct view text)
 {
-    own(buf) struct buf safe;
-    buf_init(&safe, texts_most);
-    struct sink to;
-    sink_to_buf(&to, &safe);
-    text_safe(&to, text, 0);
-    if (key)
-        json_key(w, key);
-    bool fits = sink_flush(&to, NULL);
-    json_text(w, buf_view(&safe));
-    return fits;
+    json_key(w, key);
+    flame_header_text(w, text);
 }
 
 /* Columns of the tree. */
@@ -162,7 +154,7 @@ static void json_fact(struct json_writer *w, const char *key, const struct profi
 {
     const struct fact *is = profile_fact_named(p, view_of(fact));
     if (is) {
-        json_safe(w, key, profile_string(p, is->value));
+        json_name(w, key, profile_string(p, is->value));
         return;
     }
     json_key(w, key);
@@ -201,7 +193,7 @@ static void json_side(const struct flame *f, size_t i, struct json_writer *w)
     const struct flame_side *side = &f->sides[i];
     const struct flame_samples *s = &f->samples[i];
     json_open(w, '{');
-    json_safe(w, "label", view_of(side->label));
+    json_name(w, "label", view_of(side->label));
     json_number(w, "samples", s->count_sum);
     json_number(w, "total", s->value_sum);
     json_real(w, "duration_ns", duration_of(side->p));
@@ -227,10 +219,10 @@ static void json_measure(const struct flame *f, struct json_writer *w)
     const struct measure *m = &f->input->before.set->measures[f->input->before.measure];
     json_key(w, "measure");
     json_open(w, '{');
-    json_safe(w, "name", profile_string(p, m->name));
+    json_name(w, "name", profile_string(p, m->name));
     json_key(w, "unit");
     json_text(w, view_of(unit_names[m->unit]));
-    json_safe(w, "unit_name", profile_string(p, m->unit_name));
+    json_name(w, "unit_name", profile_string(p, m->unit_name));
     json_number(w, "decimals", m->decimals);
     json_close(w, '}');
 }
@@ -242,8 +234,8 @@ static void json_facts(const struct flame *f, struct json_writer *w)
     json_open(w, '[');
     for (size_t i = 0; i < profile_facts(p); i++) {
         json_open(w, '[');
-        json_safe(w, NULL, profile_string(p, profile_fact(p, i)->key));
-        json_safe(w, NULL, profile_string(p, profile_fact(p, i)->value));
+        flame_header_text(w, profile_string(p, profile_fact(p, i)->key));
+        flame_header_text(w, profile_string(p, profile_fact(p, i)->value));
         json_close(w, ']');
     }
     json_close(w, ']');
@@ -254,8 +246,8 @@ static void write_header(const struct flame *f, struct sink *to)
     struct json_writer w;
     json_to(&w, to);
     json_open(&w, '{');
-    json_safe(&w, "title", view_of(f->input->title));
-    json_safe(&w, "source", view_of(f->input->before.label));
+    json_name(&w, "title", view_of(f->input->title));
+    json_name(&w, "source", view_of(f->input->before.label));
     json_measure(f, &w);
     json_number(&w, "scale", f->scale);
     json_key(&w, "sides");
@@ -265,7 +257,7 @@ static void write_header(const struct flame *f, struct sink *to)
     json_close(&w, ']');
     flame_who_json(&f->who, &w);
     json_facts(f, &w);
-    json_safe(&w, "view", view_of(f->input->view));
+    json_name(&w, "view", view_of(f->input->view));
     flame_columns_describe(&f->columns, &w);
     json_close(&w, '}');
 }

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "formats/gzip_stream.h"
 #include "render/flame_data.h"
+#include "render/markup.h"
 
 #ifdef HAVE_VIEWER
 
@@ -52,18 +53,6 @@ static bool put_data(const struct flame_page *page, const char *title, struct si
            base64_end(&letters, &packed, e);
 }
 
-static void put_escaped(struct sink *out, struct view text)
-{
-    for (size_t i = 0; i < text.n; i++)
-        switch (text.at[i]) {
-        case '&': sink_puts(out, "&amp;"); break;
-        case '<': sink_puts(out, "&lt;"); break;
-        case '>': sink_puts(out, "&gt;"); break;
-        case '"': sink_puts(out, "&quot;"); break;
-        default: sink_char(out, text.at[i]);
-        }
-}
-
 static void title_of(const struct flame_page *page, struct buf *out)
 {
     struct sink to;
@@ -92,7 +81,7 @@ bool flame_html_write(const struct flame_page *page, struct sink *out, struct er
                 "style-src 'sha256-%s'; base-uri 'none'; form-action 'none'\">\n",
                 viewer_script_sha256, viewer_style_sha256);
     sink_puts(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-    put_escaped(out, buf_view(&title));
+    markup_text(out, buf_view(&title), 0);
     sink_puts(out, "</title>\n<style>");
     sink_add(out, view_between(viewer_style, viewer_style_end));
     sink_puts(out, "</style>\n</head>\n");

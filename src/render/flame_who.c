@@ -1,20 +1,6 @@
 #include "render/flame_who.h"
 #include "base/mem.h"
-#include "base/text.h"
-
-/* Names in the page hold neither control bytes nor what is not UTF-8. */
-static void json_safe(struct json_writer *w, struct view text)
-{
-    own(buf) struct buf safe;
-    buf_init(&safe, (size_t)1 << 20);
-    struct sink to;
-    sink_to_buf(&to, &safe);
-    text_safe(&to, text, 0);
-    if (sink_flush(&to, NULL))
-        json_text(w, buf_view(&safe));
-    else
-        json_text(w, VIEW(""));
-}
+#include "render/flame_columns.h"
 
 static uint32_t process_row(struct flame_who *w, const struct profile *p, process_id id)
 {
@@ -131,7 +117,7 @@ static void json_texts(struct json_writer *w, const char *key, const struct inte
     json_key(w, key);
     json_open(w, '[');
     for (size_t i = 1; i < texts->n; i++)
-        json_safe(w, texts->rows[i]);
+        flame_header_text(w, texts->rows[i]);
     json_close(w, ']');
 }
 
@@ -146,7 +132,7 @@ void flame_who_json(const struct flame_who *who, struct json_writer *w)
         json_key(w, "process");
         json_uint(w, who->threads[i].process);
         json_key(w, "name");
-        json_safe(w, who->threads[i].name);
+        flame_header_text(w, who->threads[i].name);
         json_close(w, '}');
     }
     json_close(w, ']');
@@ -157,7 +143,7 @@ void flame_who_json(const struct flame_who *who, struct json_writer *w)
         json_key(w, "pid");
         json_int(w, who->processes[i].pid);
         json_key(w, "name");
-        json_safe(w, who->processes[i].name);
+        flame_header_text(w, who->processes[i].name);
         json_close(w, '}');
     }
     json_close(w, ']');

@@ -13,7 +13,7 @@ import { download, toFolded, toPng, toSvg } from "./export";
 import { FlameCanvas } from "./flame";
 import * as format from "./format";
 import { Action, fillHelp } from "./help";
-import { Layout, pathTo } from "./layout";
+import { Layout, pathTo, startOf } from "./layout";
 import { Model } from "./model";
 import { Panel } from "./panel";
 import { Found, functionsMatching, matchedWithin, patternOf, search } from "./search";
@@ -215,7 +215,7 @@ export class App {
 
     private isWhole(node: number, l: Layout): boolean {
         const [from, to] = this.main.window;
-        return from === l.start[node] && to === l.start[node] + l.width[node];
+        return from === startOf(l, node) && to === startOf(l, node) + l.width[node];
     }
 
     private renderSandwich(): void {
@@ -323,7 +323,7 @@ export class App {
             return;
         this.match = (this.match + step + tops.length + (this.match < 0 && step < 0 ? 1 : 0)) % tops.length;
         const node = tops[this.match], [from, to] = this.main.window;
-        const isOutside = l.start[node] + l.width[node] <= from || l.start[node] >= to;
+        const start = startOf(l, node), isOutside = start + l.width[node] <= from || start >= to;
         const isThin = (l.width[node] / (to - from)) * this.main.host.clientWidth < 2;
         this.select(this.main, node);
         if (isOutside || isThin)

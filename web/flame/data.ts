@@ -75,6 +75,7 @@ export interface Profile {
     functions: Functions;
     fn: Uint32Array; // node 0 is the root, function 0 is "all"
     parent: Uint32Array;
+    depth: Uint32Array;
     contexts: Contexts;
     threads: Thread[];
     processes: Process[];
@@ -89,9 +90,19 @@ export const KINDS = ["native", "inlined", "kernel", "python", "scope", "gpu"];
 const MAGIC = 0x464d4e49; // "INMF", little-endian
 const VERSION = 1;
 
+/** The last four bytes of gzip say how much there is inside: room for it is made once. */
 async function inflate(packed: Uint8Array): Promise<ArrayBuffer> {
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return new Response(stream).arrayBuffer();
+    const stream = new DecompressionStream("gzip"), writer = stream.writable.getWriter();
+    const failed = writer.write(packed).then(() => writer.close());
+    const out = new Uint8Array(new DataView(packed.buffer, packed.byteOffset + packed.length - 4).getUint32(0, true));
+    const reader = stream.readable.getReader();
+    let at = 0;
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+        out.set(piece.value as Uint8Array, at);
+        at += (piece.value as Uint8Array).length;
+    }
+    await failed;
+    return out.buffer;
 }
 
 /** atob() for browsers without Uint8Array.fromBase64, in pieces so that no string of the whole is made twice. */
@@ -154,17 +165,16 @@ class Columns {
     }
 }
 
-/** From "how many levels up before this node hangs on" to the parent of each node. */
-function parentsOf(rise: Numbers): Uint32Array {
-    const parent = new Uint32Array(rise.length + 1);
-    let last = 0;
-    for (let i = 0; i < rise.length; i++) {
-        for (let up = rise[i]; up > 0; up--)
-            last = parent[last];
-        parent[i + 1] = last;
-        last = i + 1;
+/** From "how many levels up before this node hangs on" to the parent of each node, and how deep it is. */
+function treeOf(rise: Numbers): { parent: Uint32Array; depth: Uint32Array } {
+    const parent = new Uint32Array(rise.length + 1), depth = new Uint32Array(rise.length + 1), path = [0];
+    for (let i = 0, level = 0; i < rise.length; i++) {
+        level += 1 - rise[i];
+        path[level] = i + 1;
+        parent[i + 1] = path[level - 1];
+        depth[i + 1] = level;
     }
-    return parent;
+    return { parent, depth };
 }
 
 function functionsOf(c: Columns): Functions {
@@ -234,7 +244,7 @@ export function decode(bytes: ArrayBuffer): Profile {
         sides: h.sides.map((_, i) => sideOf(c, h, i)),
         functions: functionsOf(c),
         fn: withRoot,
-        parent: parentsOf(c.need("node_rise")),
+        ...treeOf(c.need("node_rise")),
         contexts: contextsOf(c),
         threads: h.threads, processes: h.processes, phases: h.phases, requests: h.requests,
         facts: h.facts, view: h.view,

@@ -4,7 +4,7 @@
 // pixel's box is found by strides and halving, and a run of such dust is one box.
 
 import type { Paint } from "./colors";
-import { Layout, firstEndingAfter, firstStartingAt } from "./layout";
+import { Layout, firstEndingAfter, firstStartingAt, startOf } from "./layout";
 import { fit } from "./label";
 import type { Found } from "./search";
 
@@ -116,9 +116,9 @@ class RowPainter {
     }
 
     paint(): void {
-        const { s, r } = this, l = s.layout, level = l.levels[r.depth], hits = s.found?.before[r.depth];
-        for (let i = firstEndingAfter(l, level, s.from); i < level.length;) {
-            const node = level[i], start = l.start[node];
+        const { s, r } = this, l = s.layout, level = l.levels[r.depth], starts = l.starts[r.depth], hits = s.found?.before[r.depth];
+        for (let i = firstEndingAfter(l, r.depth, s.from); i < level.length;) {
+            const node = level[i], start = starts[i];
             if (start >= s.to)
                 break;
             const x = (start - s.from) * r.scale, w = l.width[node] * r.scale;
@@ -128,12 +128,11 @@ class RowPainter {
                 continue;
             }
             // All that begins in this pixel; the last of it may reach far beyond.
-            let next = firstStartingAt(l, r.depth, s.from + (Math.floor(x) + 1) / r.scale, i + 1);
+            let next = firstStartingAt(starts, s.from + (Math.floor(x) + 1) / r.scale, i + 1);
             if (next - 1 > i && l.width[level[next - 1]] * r.scale >= 1)
                 next--;
-            const last = level[next - 1];
             if (w > 0 || next > i + 1)
-                this.dust(x, (l.start[last] + l.width[last] - s.from) * r.scale, node, !!hits && hits[next] > hits[i]);
+                this.dust(x, (starts[next - 1] + l.width[level[next - 1]] - s.from) * r.scale, node, !!hits && hits[next] > hits[i]);
             i = next;
         }
         this.flush();
@@ -189,7 +188,7 @@ class CanvasPen implements Pen {
 /** The box of one node, clipped to what is seen; null when it is not. */
 export function boxOf(s: Scene, node: number, width: number, height: number): { x: number; y: number; w: number } | null {
     const scale = width / (s.to - s.from), l = s.layout;
-    const x = Math.max(0, (l.start[node] - s.from) * scale), end = Math.min(width, (l.start[node] + l.width[node] - s.from) * scale);
+    const start = startOf(l, node), x = Math.max(0, (start - s.from) * scale), end = Math.min(width, (start + l.width[node] - s.from) * scale);
     return end <= 0 || x >= width || l.depth[node] < s.top ? null : { x, y: rowTop(s, l.depth[node], height), w: Math.max(end - x, 1) };
 }
 

@@ -8,7 +8,7 @@
 import { AriaTree } from "./aria";
 import type { Paint } from "./colors";
 import { Look, PITCH, Scene, boxOf, depthAt, draw, levelCount } from "./draw";
-import { Layout, childrenAt, firstEndingAfter, nodeAt } from "./layout";
+import { Layout, childrenAt, firstEndingAfter, nodeAt, placeOf, startOf } from "./layout";
 import type { Found } from "./search";
 
 export interface Events {
@@ -168,7 +168,7 @@ export class FlameCanvas {
         const l = s.layout;
         this.zoomed = node;
         s.zoomed = l.depth[node];
-        this.glide(l.start[node], l.start[node] + l.width[node], animate);
+        this.glide(startOf(l, node), startOf(l, node) + l.width[node], animate);
         this.aria.show(l, s.selected, node);
         if (node > 0)
             this.scrollTo(node);
@@ -218,18 +218,19 @@ export class FlameCanvas {
     }
 
     private outermostSeen(): number {
-        const s = this.scene as Scene, level = s.layout.levels[Math.max(s.top, s.zoomed)];
-        return level ? level[firstEndingAfter(s.layout, level, s.from)] ?? 0 : 0;
+        const s = this.scene as Scene, depth = Math.max(s.top, s.zoomed), level = s.layout.levels[depth];
+        return level ? level[firstEndingAfter(s.layout, depth, s.from)] ?? 0 : 0;
+    }
+
+    private isSeen(node: number): boolean {
+        const s = this.scene as Scene, start = startOf(s.layout, node);
+        return start < s.to && start + s.layout.width[node] > s.from;
     }
 
     private siblingOf(node: number, step: number): number {
-        const s = this.scene as Scene, level = s.layout.levels[s.layout.depth[node]];
-        let at = firstEndingAfter(s.layout, level, s.layout.start[node]);
-        while (level[at] !== node && at < level.length)
-            at++;
-        const next = level[at + step];
-        const isSeen = next !== undefined && s.layout.start[next] < s.to && s.layout.start[next] + s.layout.width[next] > s.from;
-        return isSeen ? next : node;
+        const { layout } = this.scene as Scene;
+        const next = layout.levels[layout.depth[node]][placeOf(layout, node) + step];
+        return next !== undefined && this.isSeen(next) ? next : node;
     }
 
     /** Where a step from the selected frame leads: to its caller, its widest callee, or a neighbour. */
@@ -242,11 +243,8 @@ export class FlameCanvas {
             return this.outermostSeen();
         if (way === "out")
             return l.depth[at] > s.top ? l.trie.parent[at] : at;
-        if (way === "in") {
-            const seen = childrenAt(l, at).filter(c => l.start[c] < s.to && l.start[c] + l.width[c] > s.from);
-            return seen.reduce((best, c) => best < 0 || l.width[c] > l.width[best] ? c : best, -1) < 0 ? at
-                : seen.reduce((best, c) => l.width[c] > l.width[best] ? c : best, seen[0]);
-        }
+        if (way === "in")
+            return childrenAt(l, at).filter(c => this.isSeen(c)).reduce((best, c) => best === at || l.width[c] > l.width[best] ? c : best, at);
         return this.siblingOf(at, way === "left" ? -1 : 1);
     }
 

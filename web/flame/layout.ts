@@ -1,7 +1,7 @@
 // layout.ts - where each node of a tree in order stands
 //
-// Per node: start, width and depth. Per level: its nodes from left to right, so
-// that what is seen of a level is found by halving, not by looking at all of it.
+// Per level: its nodes from left to right and where each begins, so that what is
+// seen of a level is found by halving, not by looking at all of it.
 
 import { Trie, endsOf, sumUp } from "./trie";
 
@@ -9,76 +9,85 @@ export interface Layout {
     trie: Trie;
     end: Uint32Array;
     totals: Float64Array[]; // per channel
-    start: Float64Array;
     width: Float64Array;
-    depth: Uint16Array;
+    depth: Uint32Array;
     levels: Uint32Array[]; // levels[0] is the root alone
-    levelStarts: Float64Array[]; // the starts of a level side by side: drawing looks for the next pixel here
+    starts: Float64Array[]; // where each node of a level begins: as levels
     whole: number;
 }
 
-function depthsOf(parent: Uint32Array): Uint16Array {
-    const depth = new Uint16Array(parent.length);
+export function depthsOf(parent: Uint32Array): Uint32Array {
+    const depth = new Uint32Array(parent.length);
     for (let i = 1; i < parent.length; i++)
         depth[i] = depth[parent[i]] + 1;
     return depth;
 }
 
-interface Levels { nodes: Uint32Array[]; starts: Float64Array[] }
-
-/** One pass in order of nodes: what is read and what is written each lies side by side. */
-function levelsOf(depth: Uint16Array, start: Float64Array): Levels {
-    let deepest = 0;
+function sizesOf(depth: Uint32Array): number[] {
+    const size: number[] = [];
     for (let i = 0; i < depth.length; i++)
-        if (depth[i] > deepest)
-            deepest = depth[i];
-    const size = new Uint32Array(deepest + 1), next = new Uint32Array(deepest + 1);
-    for (let i = 0; i < depth.length; i++)
-        size[depth[i]]++;
-    const nodes = Array.from(size, n => new Uint32Array(n)), starts = Array.from(size, n => new Float64Array(n));
-    for (let i = 0; i < depth.length; i++) {
-        const level = depth[i], at = next[level]++;
-        nodes[level][at] = i;
-        starts[level][at] = start[i];
-    }
-    return { nodes, starts };
+        size[depth[i]] = (size[depth[i]] ?? 0) + 1;
+    return size;
 }
 
-/** Children stand side by side from their parent's left edge; what the parent spent itself is the rest. */
-function startsOf(parent: Uint32Array, width: Float64Array): Float64Array {
-    const start = new Float64Array(parent.length), next = new Float64Array(parent.length);
-    for (let i = 1; i < parent.length; i++) {
-        const above = parent[i];
-        start[i] = next[i] = next[above];
-        next[above] += width[i];
+/**
+ * Children stand side by side from their parent's left edge; what the parent spent itself is the rest. In a
+ * tree in order the last node of each level is all one has to remember: the parent, or the sibling before.
+ */
+function place(trie: Trie, depth: Uint32Array, width: Float64Array, given?: Float64Array): { levels: Uint32Array[]; starts: Float64Array[] } {
+    const size = sizesOf(depth), next = new Uint32Array(size.length);
+    const levels = size.map(n => new Uint32Array(n)), starts = size.map(n => new Float64Array(n));
+    const begin = new Float64Array(size.length), end = new Float64Array(size.length);
+    for (let i = 0; i < trie.n; i++) {
+        const d = depth[i], at = next[d]++;
+        const x = given ? given[i] : i === 0 ? 0 : trie.parent[i] === i - 1 ? begin[d - 1] : end[d];
+        levels[d][at] = i;
+        starts[d][at] = begin[d] = x;
+        end[d] = x + width[i];
     }
-    return start;
+    return { levels, starts };
 }
 
 /** What may be known about a tree already. */
-export interface Known { end: Uint32Array; totals: Float64Array[] }
+export interface Known { end: Uint32Array; totals: Float64Array[]; depth?: Uint32Array }
 
 /** `widths` are what the nodes take by themselves; without them the first channel counts. */
 export function layoutOf(trie: Trie, widths?: Float64Array, starts?: Float64Array, known?: Known): Layout {
     const totals = known?.totals ?? trie.self.map(s => sumUp(trie.parent, s));
     const width = widths ? sumUp(trie.parent, widths) : totals[0];
-    const depth = depthsOf(trie.parent), start = starts ?? startsOf(trie.parent, width);
-    const levels = levelsOf(depth, start);
+    const depth = known?.depth ?? depthsOf(trie.parent);
     return {
-        trie, totals, width, depth, start,
+        trie, totals, width, depth, ...place(trie, depth, width, starts),
         end: known?.end ?? endsOf(trie.parent),
-        levels: levels.nodes,
-        levelStarts: levels.starts,
         whole: width[0],
     };
 }
 
-/** The first place in a level whose node ends behind x. */
-export function firstEndingAfter(l: Layout, level: Uint32Array, x: number, from = 0): number {
-    let low = from, high = level.length;
+/** The place of a node in its level: levels are in order of nodes. */
+export function placeOf(l: Layout, node: number): number {
+    const level = l.levels[l.depth[node]];
+    let low = 0, high = level.length;
     while (low < high) {
         const middle = (low + high) >>> 1;
-        if (l.start[level[middle]] + l.width[level[middle]] > x)
+        if (level[middle] >= node)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+export function startOf(l: Layout, node: number): number {
+    return l.starts[l.depth[node]][placeOf(l, node)];
+}
+
+/** The first place in a level whose node ends behind x. */
+export function firstEndingAfter(l: Layout, depth: number, x: number): number {
+    const level = l.levels[depth], starts = l.starts[depth];
+    let low = 0, high = level.length;
+    while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (starts[middle] + l.width[level[middle]] > x)
             high = middle;
         else
             low = middle + 1;
@@ -87,8 +96,7 @@ export function firstEndingAfter(l: Layout, level: Uint32Array, x: number, from 
 }
 
 /** The first place at or behind `from` whose node begins at x or later: strides that double, then halving. */
-export function firstStartingAt(l: Layout, depth: number, x: number, from: number): number {
-    const starts = l.levelStarts[depth];
+export function firstStartingAt(starts: Float64Array, x: number, from: number): number {
     let stride = 1, low = from;
     while (low + stride < starts.length && starts[low + stride] < x) {
         low += stride;
@@ -106,11 +114,10 @@ export function firstStartingAt(l: Layout, depth: number, x: number, from: numbe
 }
 
 export function nodeAt(l: Layout, depth: number, x: number): number {
-    const level = l.levels[depth];
-    if (!level)
+    if (!l.levels[depth])
         return -1;
-    const at = firstEndingAfter(l, level, x);
-    return at < level.length && l.start[level[at]] <= x ? level[at] : -1;
+    const at = firstEndingAfter(l, depth, x);
+    return at < l.levels[depth].length && l.starts[depth][at] <= x ? l.levels[depth][at] : -1;
 }
 
 export function pathTo(t: Trie, node: number): number[] {

@@ -19,6 +19,7 @@ interface Stage {
     trie: Trie;
     end: Uint32Array;
     totals: Float64Array[];
+    depth?: Uint32Array;
     nodeOf: (node: number) => number; // of the whole tree; -1: does not count
 }
 
@@ -120,7 +121,7 @@ export class Model {
         const contexts = this.contextsThatCount(s), wishes = this.wishes(s), base = this.whole(contexts);
         const isPlain = !contexts && !wishes.hide && !wishes.focus && !wishes.drop && !wishes.mergeRecursion;
         if (isPlain)
-            return this.staged(base, node => node);
+            return this.staged(base, node => node, this.profile.depth);
         const shaped = reshape(base, wishes);
         const small = compact(shaped.trie);
         const totals = small.trie.self.map(self => sumUp(small.trie.parent, self));
@@ -132,8 +133,8 @@ export class Model {
         });
     }
 
-    private staged(trie: Trie, nodeOf: (node: number) => number): Stage {
-        return { trie, nodeOf, end: endsOf(trie.parent), totals: trie.self.map(self => sumUp(trie.parent, self)) };
+    private staged(trie: Trie, nodeOf: (node: number) => number, depth?: Uint32Array): Stage {
+        return { trie, nodeOf, depth, end: endsOf(trie.parent), totals: trie.self.map(self => sumUp(trie.parent, self)) };
     }
 
     private stageKey(s: State): string {

@@ -42,10 +42,16 @@ function doubled(a: Uint32Array): Uint32Array {
 
 /** Finds or makes the child of a node that stands for a function. */
 export class Grower {
-    fn = new Uint32Array(1024);
-    parent = new Uint32Array(1024);
+    fn: Uint32Array;
+    parent: Uint32Array;
     n = 1;
-    private slots = new Uint32Array(4096); // 0: free, the root is nobody's child
+    private slots: Uint32Array; // 0: free, the root is nobody's child
+
+    constructor(expected = 1024) {
+        this.fn = new Uint32Array(expected);
+        this.parent = new Uint32Array(expected);
+        this.slots = new Uint32Array(2 ** Math.ceil(Math.log2(expected * 2 + 2)));
+    }
 
     private slotOf(parent: number, fn: number): number {
         const mask = this.slots.length - 1;
@@ -151,38 +157,49 @@ export function reshape(t: Trie, w: Wishes): Reshaped {
     const self = counts ? masked(t.self, counts) : t.self;
     if (!w.hide && !w.mergeRecursion)
         return { trie: { ...t, self }, nodeOf: null, counts };
-    const g = new Grower(), nodeOf = new Uint32Array(t.n), sums = new Sums(self.length);
+    const g = new Grower(t.n), nodeOf = new Uint32Array(t.n), sums = self.map(() => new Float64Array(t.n));
     for (let i = 0; i < t.n; i++) {
         const above = nodeOf[t.parent[i]], fn = t.fn[i];
         const gone = i === 0 || (w.hide && w.hide[fn]) || (w.mergeRecursion && above > 0 && g.fn[above] === fn);
         nodeOf[i] = gone ? above : g.child(above, fn);
-        sums.add(nodeOf[i], self, i);
     }
-    sums.room(g.n);
-    return { trie: g.trie(sums.columns), nodeOf, counts };
+    for (let c = 0; c < self.length; c++)
+        for (let i = 0; i < t.n; i++)
+            sums[c][nodeOf[i]] += self[c][i];
+    return { trie: g.trie(sums), nodeOf, counts };
 }
 
-/** Without the nodes that carry nothing in any channel. Keeps the order. */
+/** By node: whether it carries something in any channel. */
+function carrying(t: Trie): Uint8Array {
+    const yes = new Uint8Array(t.n);
+    for (const self of t.self) {
+        const total = sumUp(t.parent, self);
+        for (let i = 0; i < t.n; i++)
+            if (total[i] > 0)
+                yes[i] = 1;
+    }
+    return yes;
+}
+
+/** Without the nodes that carry nothing. Keeps the order. */
 export function compact(t: Trie): { trie: Trie; nodeOf: Uint32Array } {
-    const totals = t.self.map(s => sumUp(t.parent, s));
-    const nodeOf = new Uint32Array(t.n);
+    const stays = carrying(t), nodeOf = new Uint32Array(t.n), from = new Uint32Array(t.n);
     let n = 1;
     for (let i = 1; i < t.n; i++)
-        if (totals.some(total => total[i] > 0))
+        if (stays[i]) {
+            from[n] = i;
             nodeOf[i] = n++;
-        else
+        } else {
             nodeOf[i] = nodeOf[t.parent[i]];
+        }
     if (n === t.n)
         return { trie: t, nodeOf };
     const fn = new Uint32Array(n), parent = new Uint32Array(n), self = t.self.map(() => new Float64Array(n));
-    for (let i = 0; i < t.n; i++) {
-        const to = nodeOf[i];
-        if (i > 0 && !totals.some(total => total[i] > 0))
-            continue;
-        fn[to] = t.fn[i];
-        parent[to] = nodeOf[t.parent[i]];
+    for (let to = 0; to < n; to++) {
+        fn[to] = t.fn[from[to]];
+        parent[to] = nodeOf[t.parent[from[to]]];
         for (let c = 0; c < self.length; c++)
-            self[c][to] = t.self[c][i];
+            self[c][to] = t.self[c][from[to]];
     }
     return { trie: { n, fn, parent, self }, nodeOf };
 }
