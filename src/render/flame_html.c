@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "formats/gzip_stream.h"
 #include "render/flame_data.h"
-#include "render/markup.h"
 
 #ifdef HAVE_VIEWER
 
@@ -27,6 +26,7 @@ static void put_view(const struct flame_page *page, struct buf *out)
         return;
     buf_puts(out, page->layout == FLAME_AFTER ? "&layout=after" : "");
     buf_puts(out, page->difference->by == DIFFERENCE_BY_VALUE ? "&by=value" : "");
+    buf_puts(out, page->diff_of == FLAME_DIFF_SELF ? "&of=self" : page->diff_of == FLAME_DIFF_TOTAL ? "&of=total" : "");
     buf_printf(out, "&palette=%s", flame_diff_colour_names[page->diff_colours]);
 }
 
@@ -81,7 +81,7 @@ bool flame_html_write(const struct flame_page *page, struct sink *out, struct er
                 "style-src 'sha256-%s'; base-uri 'none'; form-action 'none'\">\n",
                 viewer_script_sha256, viewer_style_sha256);
     sink_puts(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-    markup_text(out, buf_view(&title), 0);
+    text_markup(out, buf_view(&title), 0);
     sink_puts(out, "</title>\n<style>");
     sink_add(out, view_between(viewer_style, viewer_style_end));
     sink_puts(out, "</style>\n</head>\n");

@@ -11,6 +11,7 @@ import tempfile
 import xml.etree.ElementTree
 
 import browser
+import flame_boxes
 import viewer_data
 
 SKIPPED = 77
@@ -62,7 +63,7 @@ class Bench:
 
 def same(what, got, want):
     if got != want:
-        raise AssertionError(f"{what}: {got!r}, want {want!r}")
+        raise AssertionError(f"{what}: {str(got)[:600]!r}, want {str(want)[:600]!r}")
 
 
 def near(what, got, want, by):
@@ -240,6 +241,10 @@ def difference(b):
     same("b is more", now["b"], orange)
     same("c is gone", now["c"], blue)
     same("d is new", now["d"], "#d35f00")
+    same("main only has them in it", (now["main"], now["all"]), (grey, grey))
+    page.app("app.set({of: 'total'})")
+    same("all that is in main is more", colours()["main"], "#fdb863")
+    page.app("app.set({of: 'cause'})")
     whole = 1000 + 1000 + 400 + 300
     for name, width in {"a": 1000, "b": 1000, "c": 400, "d": 300}.items():
         near("union: " + name, shares(page)[name], width / whole, 0.002)
@@ -262,6 +267,26 @@ def difference(b):
     near("share of b", float(rows(page)["b"][0].strip("+ %")), 100 * (1000 / 2300 - 500 / 1900), 0.06)
     page.app("app.set({tab: 'sandwich', function: app.model.profile.functions.name.indexOf('c')})")
     same("callers of what is gone", {f["name"] for f in page.frames("callers")}, {"c", "main"})
+
+
+def judged_as_in_the_svg(b):
+    """F12: the browser says of each frame what the program says, by value and by share, frame by frame."""
+    before, after = viewer_data.two_runs()
+    first, second = b.write("first.folded", before), b.write("second.folded", after)
+    for by in "value", "share":
+        for of in "cause", "self", "total":
+            svg = os.path.join(b.folder, "judged.svg")
+            options = "--diff", second, "--diff-by", by, "--diff-of", of
+            subprocess.run([b.inferom, "flame", first, "-o", svg, *options, "--min-share", "0"], check=True, stdout=subprocess.DEVNULL)
+            want = {"/".join(box.path): box.fill for box in flame_boxes.boxes(svg)}
+            page = b.page("first.folded", before, *options)
+            got = page.app("(() => { const l = app.main.layout, p = app.main.current.paint, names = app.model.profile.functions.name, out = {};"
+                           " for (let i = 0; i < l.trie.n; i++) { const path = []; for (let n = i; n > 0; n = l.trie.parent[n]) path.unshift(names[l.trie.fn[n]]);"
+                           " out[path.join('/')] = p.css[p.of(i)]; } return out; })()")
+            same(f"frames, {by}", sorted(got), sorted(want))
+            del got[""], want[""]  # "all" has no change of its own in the one, and no colour in the other
+            same(f"colours, by {by} of {of}", {k: (got[k], want[k]) for k in got if got[k] != want[k]}, {})
+            same("some have changed, some have not", 3 <= len(set(got.values())), True)
 
 
 # The other views.
@@ -436,7 +461,7 @@ def opened_as_asked(b):
 
 
 CASES = {f.__name__.replace("_", "-"): f for f in (
-    one_file, zoom, searching, names_are_text, tip, export, difference, inverted, sandwich, table, selecting, labelled, keyboard, looks,
+    one_file, zoom, searching, names_are_text, tip, export, difference, judged_as_in_the_svg, inverted, sandwich, table, selecting, labelled, keyboard, looks,
     permalink, opened_as_asked)}
 
 

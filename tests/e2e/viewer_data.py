@@ -1,5 +1,6 @@
 """Profiles whose flame graphs are known in advance, for viewer.py."""
 import json
+import random
 
 # Two threads, in milliseconds, in order of time: 150 in all.
 THREADS = {
@@ -78,6 +79,24 @@ def pprof(samples, modules, default="/opt/server"):
 # b does twice the work it did, c is gone, d is new; a is as it was. In samples.
 BEFORE = "main;a 1000\nmain;b 500\nmain;c 400\n"
 AFTER = "main;a 1000\nmain;b 1000\nmain;d 300\n"
+
+
+
+def two_runs():
+    """Two folded files of 300 stacks whose counts are drawn at random, the same every time; a third of them really changed."""
+    dice = random.Random(7)
+    before, after = [], []
+    for i in range(300):
+        path = f"main;part{i % 7};step{i % 31};leaf{i}"
+        mean = dice.choice([3, 30, 300])
+        factor = dice.choice([0, 0.5, 1, 1, 1, 1, 1, 2])
+        first, second = (round(max(0, dice.gauss(m, m ** 0.5))) for m in (mean, mean * factor))
+        if first:
+            before.append(f"{path} {first}\n")
+        if second:
+            after.append(f"{path} {second}\n")
+    return "".join(before), "".join(after)
+
 
 HOSTILE = ["<script>window.hacked = 1</script>", "\"]]>", "</script><img src=x onerror=alert(1)>", "vector<" * 500 + ">" * 500,
            "\x1b[31mred\x1b[0m", "\xff\xfe", "a\tb", "Zeile\u2028zwei", "मातृका", "矩陣乘法"]

@@ -6,7 +6,7 @@ import { KINDS } from "./data";
 import type { Profile } from "./data";
 import { Describer, Subject } from "./describe";
 import { listen } from "./controls";
-import { CHANGES, paintChanges } from "./diff";
+import { CHANGES, paintChanges, shownChange } from "./diff";
 import type { Look, Scene } from "./draw";
 import { PITCH, levelCount, paintRows } from "./draw";
 import { download, toFolded, toPng, toSvg } from "./export";
@@ -138,9 +138,10 @@ export class App {
     }
 
     private paint(l: Layout, what: string): Paint {
-        if (this.model.isDifference)
-            return paintChanges(this.model.changesOf(l, what, this.state),
-                node => this.model.changePart(l.totals, node, this.state), this.state.palette, this.isDark);
+        if (this.model.isDifference) {
+            const s = this.state, changes = this.model.changesOf(l, what, s);
+            return paintChanges(node => shownChange(changes, node, s.of), node => this.model.changePart(l, node, changes, s), s.palette, this.isDark);
+        }
         const f = this.model.profile.functions;
         return paintOf(this.state.colours === "auto" ? automatic(f) : this.state.colours, l, f, this.isDark);
     }
@@ -150,7 +151,7 @@ export class App {
         const mark = ["", "", "", "+ ", "− "];
         canvas.show({
             layout: l, paint: this.paint(l, what), found, up, top, look: this.applyTheme(),
-            label: node => (change ? mark[change[node]] : "") + this.describer.name(l, node),
+            label: node => (change ? mark[change.total[node]] : "") + this.describer.name(l, node),
         });
     }
 
@@ -300,7 +301,7 @@ export class App {
     private showLegend(): void {
         const rows: [string, string][] = [];
         if (this.state.tab !== "table" && this.model.isDifference) {
-            const { css } = paintChanges(new Uint8Array(1), () => 0, this.state.palette, this.isDark);
+            const { css } = paintChanges(() => 0, () => 0, this.state.palette, this.isDark);
             rows.push([css[8], CHANGES[4] + " −"], [css[6], CHANGES[2]], [css[0], CHANGES[0]], [css[3], CHANGES[1]], [css[4], CHANGES[3] + " +"]);
         } else if (this.state.tab !== "table" && this.state.colours === "kind") {
             const { css } = this.paint(this.model.view(this.state), "flame"), has = new Set(this.model.profile.functions.kind);

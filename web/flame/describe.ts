@@ -1,7 +1,7 @@
 // describe.ts - what is said about a frame: in the tip, below the picture, and to screen readers
 
 import { KINDS } from "./data";
-import { CHANGES } from "./diff";
+import { CHANGES, Changes } from "./diff";
 import * as format from "./format";
 import type { Layout } from "./layout";
 import type { Model } from "./model";
@@ -11,7 +11,7 @@ export interface Subject {
     layout: Layout;
     node: number;
     zoomed: number;
-    change: Uint8Array | null; // of a difference, by node
+    change: Changes | null; // of a difference
 }
 
 export interface Said { name: string; rows: [string, string][] }
@@ -52,7 +52,7 @@ export class Describer {
         const [b, a] = sides.map(side => s.layout.totals[side][s.node]), [wb, wa] = sides.map(side => this.whole(side));
         const points = a / wa - b / wb;
         rows.push(["Change", `${format.signed(format.value(m, a - b), a - b)} · ${format.signed(format.percent(points), points)} of all` +
-            (s.change ? ` · ${CHANGES[s.change[s.node]]}` : "")]);
+            (s.change ? ` · ${CHANGES[s.change.total[s.node]]}` : "")]);
         rows.push(["Samples", sides.map(side => format.count(this.model.samples(side, s.layout.totals, s.node))).join(" → ")]);
         return rows;
     }

@@ -73,6 +73,38 @@ export function judge(before: Amounts, after: Amounts, byShare: boolean): Uint8A
     return change;
 }
 
+/** Judgements of the nodes of one tree. */
+export interface Changes {
+    total: Uint8Array; // of all that is in a node
+    self: Uint8Array; // of what ended there
+    cause: Uint8Array; // where a change is: own, or spread over callees none of which changed beyond noise alone
+}
+
+/** `had` and `has` say whether a node has samples at all, before and after: one that now also ends there is not new. */
+export function changesOf(parent: Uint32Array, total: Uint8Array, self: Uint8Array, had: (i: number) => boolean, has: (i: number) => boolean): Changes {
+    const explained = new Uint8Array(parent.length), cause = new Uint8Array(parent.length);
+    for (let i = 0; i < parent.length; i++) {
+        if (self[i] === NEW && had(i))
+            self[i] = MORE;
+        if (self[i] === GONE && has(i))
+            self[i] = LESS;
+    }
+    for (let i = parent.length - 1; i > 0; i--) {
+        cause[i] = total[i] !== SAME && !explained[i] ? total[i] : self[i];
+        if (total[i] !== SAME || self[i] !== SAME)
+            explained[parent[i]] = 1;
+    }
+    return { total, self, cause };
+}
+
+/** What a frame is coloured for; new and gone are so whatever was asked. */
+export function shownChange(c: Changes, node: number, of: string): number {
+    const { total, self, cause } = c;
+    if (total[node] === NEW || total[node] === GONE)
+        return total[node];
+    return of === "total" ? total[node] : of === "self" ? self[node] : cause[node];
+}
+
 interface Ramps { more: string[]; less: string[] } // from the least change to the largest
 
 const RAMPS: Record<string, Ramps> = {
@@ -83,13 +115,13 @@ const RAMPS: Record<string, Ramps> = {
 export const DIFF_PALETTES: [string, string][] = [["blue-orange", "Blue and orange"], ["red-green", "Red and green"]];
 
 /** Row 0 is grey; then four steps of more, four of less. New and gone are the strongest of each. */
-export function paintChanges(change: Uint8Array, part: (node: number) => number, name: string, dark: boolean): Paint {
+export function paintChanges(change: (node: number) => number, part: (node: number) => number, name: string, dark: boolean): Paint {
     const { more, less } = RAMPS[name] ?? RAMPS["blue-orange"];
     const css = [dark ? "#54575c" : "#d9d9d9", ...more, ...less];
     return {
         css, ink: css.map(inkOn),
         of(node) {
-            const is = change[node];
+            const is = change(node);
             if (is === SAME)
                 return 0;
             const size = is === NEW || is === GONE ? 1 : Math.abs(part(node));

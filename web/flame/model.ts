@@ -6,7 +6,7 @@
 
 import { chartOf } from "./chart";
 import type { Profile, Side } from "./data";
-import { Amounts, judge } from "./diff";
+import { Amounts, Changes, changesOf, judge } from "./diff";
 import { Layout, layoutOf } from "./layout";
 import { functionsMatching, patternOf } from "./search";
 import type { State } from "./state";
@@ -49,7 +49,7 @@ export class Model {
     private readonly callerViews = new Kept<Layout>();
     private readonly calleeViews = new Kept<Layout>();
     private readonly sums = new Kept<FunctionSums>();
-    private readonly changes = new Map<string, Uint8Array>();
+    private readonly changes = new Map<string, Changes>();
     private ranks: Uint32Array | null = null;
     private readonly threadFunctions = new Map<number, number>();
 
@@ -273,22 +273,25 @@ export class Model {
         return judge(this.amounts(b, columns, s), this.amounts(a, columns, s), s.by === "share");
     }
 
-    changesOf(l: Layout, what: string, s: State): Uint8Array {
+    changesOf(l: Layout, what: string, s: State): Changes {
         const key = what + this.viewKey(s) + s.swap + s.function;
         let found = this.changes.get(key);
         if (!found) {
             if (this.changes.size > 6)
                 this.changes.clear();
-            found = this.judge(l.totals, s);
+            const [b, a] = this.beforeAfter(s);
+            found = changesOf(l.trie.parent, this.judge(l.totals, s), this.judge(l.trie.self, s), i => l.totals[b][i] > 0, i => l.totals[a][i] > 0);
             this.changes.set(key, found);
         }
         return found;
     }
 
-    /** The change of row i as a part of the larger side: -1 ... 1. */
-    changePart(columns: Float64Array[], i: number, s: State): number {
+    /** How much a frame changed, as a part of all it has on the side where it has more: 0 ... 1. */
+    changePart(l: Layout, node: number, change: Changes, s: State): number {
         const [b, a] = this.beforeAfter(s), scale = this.scale(this.stage(s).totals, s);
-        const before = columns[b][i] * scale[b], after = columns[a][i] * scale[a];
-        return before === after ? 0 : (after - before) / Math.max(before, after);
+        const isOfTotal = s.of === "total" || (s.of === "cause" && change.cause[node] === change.total[node]);
+        const columns = isOfTotal ? l.totals : l.trie.self;
+        const most = Math.max(l.totals[b][node] * scale[b], l.totals[a][node] * scale[a]);
+        return most > 0 ? Math.abs(columns[a][node] * scale[a] - columns[b][node] * scale[b]) / most : 0;
     }
 }

@@ -113,6 +113,7 @@ export class Panel {
         add(s.recursion, "recursion merged", { recursion: false });
         add(this.model.isDifference && s.layout !== "union", `width ${s.layout}`, { layout: "union" });
         add(this.model.isDifference && s.by !== "share", "by value", { by: "share" });
+        add(this.model.isDifference && s.of !== "cause", s.of === "self" ? "own change" : "all within", { of: "cause" });
         add(this.model.isDifference && s.swap, "other direction", { swap: false });
         this.chips.replaceChildren(...chips);
         this.chips.hidden = chips.length === 0;

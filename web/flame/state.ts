@@ -27,6 +27,7 @@ export interface State {
     theme: string; // auto, light, dark
     layout: string; // union, before, after
     by: string; // share, value
+    of: string; // what colours speak of: cause, self, total
     palette: string;
     swap: boolean;
 }
@@ -37,7 +38,7 @@ export const DEFAULTS: State = {
     focus: "", drop: "", hide: "", system: false, recursion: false,
     search: "", zoom: "", window: "", function: 0, sort: "self", reverse: false,
     colours: "auto", theme: "auto",
-    layout: "union", by: "share", palette: "blue-orange", swap: false,
+    layout: "union", by: "share", of: "cause", palette: "blue-orange", swap: false,
 };
 
 /** Words that a field may hold; others are not believed. */
@@ -48,6 +49,7 @@ const WORDS: Partial<Record<keyof State, string[]>> = {
     theme: ["auto", "light", "dark"],
     layout: ["union", "before", "after"],
     by: ["share", "value"],
+    of: ["cause", "self", "total"],
 };
 
 function read<K extends keyof State>(to: State, key: K, text: string): void {
