@@ -88,14 +88,14 @@ void findings_add_hierarchy(struct findings *f)
 {
     if (f->hierarchy)
         return;
-    own(call_graph) struct call_graph g = call_graph_of(f->r->p, f->r->set, f->r->measure);
+    f->graph = call_graph_of(f->r->p, f->r->set, f->r->measure);
     func_id functions[HIERARCHY_DEEP];
     size_t most = f->r->deep ? HIERARCHY_DEEP : HIERARCHY_BASIC;
     f->n_hierarchy = f->hot.n < most ? f->hot.n : most;
     for (size_t i = 0; i < f->n_hierarchy; i++)
         functions[i] = f->methods.rows[f->hot.rows[i]].function;
-    f->hierarchy_counts = counts_calls(&g);
-    f->hierarchy = neighbours_of(&g, functions, f->n_hierarchy);
+    f->hierarchy_counts = counts_calls(&f->graph);
+    f->hierarchy = neighbours_of(&f->graph, functions, f->n_hierarchy);
 }
 
 static struct limit_result judge(const struct findings *f, const struct report_limit *limit)
@@ -141,5 +141,6 @@ void findings_done(struct findings *f)
     free(f->allocators.rows);
     free(f->called.rows);
     neighbours_free_all(f->hierarchy, f->n_hierarchy);
+    call_graph_done(&f->graph);
     free(f->limits);
 }

@@ -49,7 +49,8 @@ struct findings {
     struct ranked hot, allocators, called;
     int64_t self_left_out; /* of functions that are not in `hot` */
     struct scopes scopes;
-    struct neighbours *hierarchy; /* of the first of `hot`; NULL before findings_add_hierarchy() */
+    struct call_graph graph;      /* who called whom; empty before findings_add_hierarchy() */
+    struct neighbours *hierarchy; /* of the first of `hot`; NULL before it */
     size_t n_hierarchy;
     bool hierarchy_counts; /* its values are calls; else they are of the measure */
     struct insight insights[INSIGHTS_MOST];

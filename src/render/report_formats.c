@@ -1,6 +1,7 @@
 #include "render/report_formats.h"
 #include "model/counted_calls.h"
 #include "render/pstats_text.h"
+#include "render/report_parts.h"
 
 static void print_text(const struct findings *f, struct sink *out) { report_print(f->r, out); }
 
@@ -44,6 +45,9 @@ static const struct report_format formats[] = {
     {"csv",    ".csv",            "the functions, for spreadsheets and data frames", write_csv,      NEEDS_FINDINGS,  NULL},
     {"junit",  ".junit.xml .xml", "test results, for machines that build",           write_junit,    NEEDS_FINDINGS,  NULL},
     {"pstats", ".pstats.txt",     "the table that Python's pstats prints",           write_pstats,   NEEDS_REPORT,    counts_calls},
+    {"dot",    ".dot",            "who calls whom, for Graphviz",                    report_graph_dot, NEEDS_HIERARCHY, NULL},
+    {"svg",    ".svg",            "who calls whom, drawn by Graphviz",               report_graph_svg, NEEDS_HIERARCHY, NULL},
+    {"flame",  ".flame.svg",      "the flame graph",                                 report_flame,   NEEDS_FINDINGS,  report_has_stacks},
 };
 
 const struct report_format *report_format_at(size_t i) { return i < sizeof formats / sizeof *formats ? &formats[i] : NULL; }

@@ -6,8 +6,6 @@
  */
 #include "analyse/by_thread.h"
 #include "base/text.h"
-#include "model/counted_calls.h"
-#include "render/flame_svg.h"
 #include "render/names.h"
 #include "render/report_formats.h"
 #include "render/report_parts.h"
@@ -292,24 +290,13 @@ static void put_system(const struct findings *f, struct sink *out)
 }
 
 /* The picture as it would be a file, without the line that only a file has. */
-static struct flame_page picture_of(const struct findings *f)
-{
-    const struct report *r = f->r;
-    return (struct flame_page){
-        .source = {.path = r->source, .p = r->p, .set = r->set, .measure = r->measure}, .p = r->p, .set = r->set,
-        .measure = r->measure, .filtered = r->filtered, .scheme = FLAME_HOT, .icicle = true, .width = 1108,
-        .min_share = 0.002, .max_frames = 1500,
-    };
-}
-
 static void put_flame(const struct findings *f, struct sink *out)
 {
-    struct flame_page page = picture_of(f);
     own(buf) struct buf svg;
     buf_init(&svg, 64 << 20);
     struct sink to;
     sink_to_buf(&to, &svg);
-    if (!flame_svg_write(&page, &to, NULL) || !sink_flush(&to, NULL))
+    if (!report_flame(f, &to, NULL) || !sink_flush(&to, NULL))
         return;
     const char *from = strstr(svg.data, "<svg");
     sink_puts(out, "<p class=\"lead\">Each box is a function, as wide as its part of what was measured, below the function that called "
@@ -317,13 +304,6 @@ static void put_flame(const struct findings *f, struct sink *out)
     if (from)
         sink_add(out, view_between(from, svg.data + svg.len));
     sink_puts(out, "</div>\n");
-}
-
-/* Calls that were counted have no stacks; amounts that add up to nothing have no widths. */
-static bool has_stacks(const struct findings *f)
-{
-    struct counted_calls counted;
-    return f->hot.n > 0 && f->methods.whole > 0 && !(counted_calls_of(f->r->p, &counted) && counted.functions == f->r->set);
 }
 
 static bool always(const struct findings *f) { return f->hot.n > 0; }
@@ -337,8 +317,8 @@ static const struct {
 } sections[] = {
     {"insights",  "Insights",           always,      put_insights},
     {"hot",       "Functions",          always,      put_hot},
-    {"flame",     "Flame graph",        has_stacks,  put_flame},
-    {"tree",      "Call tree",          has_stacks,  report_html_tree},
+    {"flame",     "Flame graph",        report_has_stacks, put_flame},
+    {"tree",      "Call tree",          report_has_stacks, report_html_tree},
     {"hierarchy", "Callers and callees", always,     put_hierarchy},
     {"threads",   "Threads",            has_threads, put_threads},
     {"system",    "System information", has_system,  put_system},

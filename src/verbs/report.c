@@ -27,7 +27,7 @@ enum { FORMAT_MD = 1, FORMAT_JSON = 2 };
 static const char *const orders[] = {"self", "total", "name", NULL};
 
 /* In the order of report_format_at(), behind the first. */
-static const char *const formats[] = {"auto", "text", "md", "json", "html", "csv", "junit", "pstats", NULL};
+static const char *const formats[] = {"auto", "text", "md", "json", "html", "csv", "junit", "pstats", "dot", "svg", "flame", NULL};
 
 #define S struct report_settings
 static const struct option report_options[] = {
@@ -193,6 +193,22 @@ static bool write_file(const struct report_format *as, struct findings *f, const
     return ok ? outfile_commit(&out, e) : err_in(e, "%s", path);
 }
 
+/* What this machine cannot write is said and passed over: the others are worth having. */
+static bool write_one_of_all(const struct report_format *as, struct findings *f, const char *path, struct sink *say, struct err *e)
+{
+    struct err why = {0};
+    bool ok = write_file(as, f, path, &why);
+    if (!ok && why.kind != ERR_UNSUPPORTED) {
+        *e = why;
+        return false;
+    }
+    if (ok)
+        sink_printf(say, "%s  %s\n", path, as->what);
+    else
+        log_warn("%s", why.text);
+    return true;
+}
+
 static bool write_all(const struct report_settings *s, struct findings *f, struct sink *say, struct err *e)
 {
     const struct report_format *as;
@@ -202,9 +218,8 @@ static bool write_all(const struct report_settings *s, struct findings *f, struc
             continue;
         buf_init(&path, 4096);
         buf_printf(&path, "%s%.*s", s->output, (int)strcspn(as->suffixes, " "), as->suffixes);
-        if (!write_file(as, f, path.data, e))
+        if (!write_one_of_all(as, f, path.data, say, e))
             return false;
-        sink_printf(say, "%s  %s\n", path.data, as->what);
     }
     return true;
 }
