@@ -5,6 +5,7 @@
  * only where its number is known; none guesses at a cause.
  */
 #include "analyse/by_thread.h"
+#include "analyse/wait_times.h"
 #include "base/text.h"
 #include "render/findings.h"
 #include "render/names.h"
@@ -110,6 +111,17 @@ static void threads(struct findings *f)
         profile_thread(f->r->p, t.rows[0].thread)->tid, 100 * share, what(f, room));
 }
 
+static void waiting(struct findings *f)
+{
+    own(wait_times) struct wait_times w;
+    if (!wait_times_of(f->r->p, &w) || !w.n_waits || w.on_ns + w.off_ns <= 0 || w.off_ns <= 0)
+        return;
+    double share = (double)w.off_ns / (double)(w.on_ns + w.off_ns);
+    struct view most = w.waits[0].wait;
+    add(f, "off the CPU", false, share, "Threads were off the CPU for %.1f %% of their time; %.1f %% of that is called %.*s", 100 * share,
+        100 * (double)w.waits[0].ns / (double)w.off_ns, (int)(most.n < 60 ? most.n : 60), most.at);
+}
+
 static void kernel(struct findings *f)
 {
     char room[64];
@@ -174,6 +186,7 @@ void find_insights(struct findings *f)
     hot_functions(f);
     busy_cores(f);
     threads(f);
+    waiting(f);
     kernel(f);
     allocations_and_calls(f);
     few_samples(f);

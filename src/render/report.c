@@ -196,7 +196,7 @@ static struct tree_look tree_look_of(const struct report *r, bool inverted)
                               .min_total = r->min_total ? r->min_total : readable, .most_depth = r->most_depth};
 }
 
-static void print_tree(const struct report *r, bool inverted, struct sink *out)
+void report_tree(const struct report *r, bool inverted, struct sink *out)
 {
     own(call_tree) struct call_tree t = call_tree_of(r->p, r->set, r->measure, inverted);
     struct tree_look look = tree_look_of(r, inverted);
@@ -259,11 +259,11 @@ void report_print(const struct report *r, struct sink *out)
     }
     if (r->tree) {
         print_title(r, "Call tree", out);
-        print_tree(r, false, out);
+        report_tree(r, false, out);
     }
     if (r->inverted) {
         print_title(r, "Inverted call tree: where it was spent, then who called", out);
-        print_tree(r, true, out);
+        report_tree(r, true, out);
     }
     if (r->threads)
         print_threads(r, out);

@@ -45,5 +45,6 @@ double report_length_ns(const struct report *r);
 
 void report_print(const struct report *r, struct sink *out);
 void report_top(const struct report *r, struct sink *out);                     /* the table of functions alone */
+void report_tree(const struct report *r, bool inverted, struct sink *out);     /* a tree alone */
 void report_top_json(const struct report *r, struct json_writer *w); /* its rows, as an array inside a larger answer */
 void report_json(const struct findings *f, struct sink *out);

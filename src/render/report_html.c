@@ -10,6 +10,7 @@
 #include "render/report_formats.h"
 #include "render/report_parts.h"
 #include "render/system_info.h"
+#include "render/waits_text.h"
 #include "report_page.h" /* REPORT_STYLE and REPORT_SCRIPT, made by the build */
 
 #include <time.h>
@@ -208,8 +209,8 @@ static void put_hot(const struct findings *f, struct sink *out)
         for (size_t c = 0; c < HOT_COUNT; c++)
             if (all[c].is_shown)
                 hot_cell(t, f, &f->methods.rows[f->hot.rows[i]], i + 1, (enum hot_at)c);
-    sink_puts(out, "<p class=\"lead\">Self is a function's own and adds up to the whole; total has in it what the function called, so totals "
-                   "overlap. The interval is where the true self share lies, 99 times in 100.</p>\n");
+    sink_printf(out, "<p class=\"lead\">Self is a function's own and adds up to the whole; total has in it what the function called, so totals "
+                "overlap.%s</p>\n", isnan(f->samples) ? "" : " The interval is where the true self share lies, 99 times in 100.");
     table_html(t, "functions", out);
     if (f->hot.n < f->hot.all) {
         char self[32];
@@ -230,7 +231,7 @@ static void put_neighbours(const struct findings *f, const char *title, const st
         sink_puts(out, "<li>");
         put_name(f, list[i].function, out);
         if (f->hierarchy_counts)
-            sink_printf(out, " %lld times</li>\n", (long long)list[i].calls);
+            sink_printf(out, " %lld time%s</li>\n", (long long)list[i].calls, list[i].calls == 1 ? "" : "s");
         else
             sink_printf(out, " %s, %.1f %%</li>\n", value, whole ? 100 * (double)list[i].value / (double)whole : 0.0);
     }
@@ -276,6 +277,12 @@ static void put_threads(const struct findings *f, struct sink *out)
     table_html(t, "thread-table", out);
 }
 
+static void put_waits(const struct findings *f, struct sink *out)
+{
+    sink_puts(out, "<p class=\"lead\">What threads waited for, and the time of each on and off the CPU.</p>\n");
+    waits_html(f->r->p, f->r->deep ? 0 : f->r->most_rows, out);
+}
+
 static void put_system(const struct findings *f, struct sink *out)
 {
     char room[SYSTEM_ROOM];
@@ -308,6 +315,7 @@ static void put_flame(const struct findings *f, struct sink *out)
 
 static bool always(const struct findings *f) { return f->hot.n > 0; }
 static bool has_threads(const struct findings *f) { return profile_threads(f->r->p) > 1; }
+static bool has_waits(const struct findings *f) { return waits_are_there(f->r->p); }
 static bool has_system(const struct findings *f) { return system_is_known(f->r->p); }
 
 static const struct {
@@ -321,6 +329,7 @@ static const struct {
     {"tree",      "Call tree",          report_has_stacks, report_html_tree},
     {"hierarchy", "Callers and callees", always,     put_hierarchy},
     {"threads",   "Threads",            has_threads, put_threads},
+    {"waits",     "Waits",              has_waits,   put_waits},
     {"system",    "System information", has_system,  put_system},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };

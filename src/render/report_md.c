@@ -10,6 +10,7 @@
 #include "render/names.h"
 #include "render/report_formats.h"
 #include "render/system_info.h"
+#include "render/waits_text.h"
 
 #include <stdarg.h>
 #include <time.h>
@@ -296,7 +297,7 @@ static void put_neighbours(const struct findings *f, const char *title, const st
         sink_puts(out, "- ");
         put_name(f, list[i].function, out);
         if (f->hierarchy_counts)
-            sink_printf(out, " (%lld times)\n", (long long)list[i].calls);
+            sink_printf(out, " (%lld time%s)\n", (long long)list[i].calls, list[i].calls == 1 ? "" : "s");
         else
             sink_printf(out, " (%s, %.1f %%)\n", value, whole ? 100 * (double)list[i].value / (double)whole : 0.0);
     }
@@ -364,6 +365,47 @@ static void put_threads(const struct findings *f, struct sink *out)
     table_markdown(t, out);
 }
 
+/* As on a terminal. Four blanks make code of a line, whatever a name in it holds. */
+static void put_tree(const struct findings *f, bool inverted, struct sink *out)
+{
+    struct report plain = *f->r;
+    own(buf) struct buf text;
+    buf_init(&text, 16 << 20);
+    struct sink to;
+    sink_to_buf(&to, &text);
+    plain.style = (struct table_style){0};
+    report_tree(&plain, inverted, &to);
+    if (!sink_flush(&to, NULL))
+        sink_puts(out, "The tree is too large for a document.\n");
+    for (const char *line = text.data; *line;) {
+        size_t n = strcspn(line, "\n");
+        sink_puts(out, "    ");
+        sink_add(out, (struct view){line, n});
+        sink_char(out, '\n');
+        line += n + (line[n] == '\n');
+    }
+}
+
+/* What was asked for besides the six. */
+static void put_more(const struct findings *f, struct sink *out)
+{
+    const struct report *r = f->r;
+    if (r->threads || r->deep)
+        put_threads(f, out);
+    if ((r->waits || r->deep) && waits_are_there(r->p)) {
+        sink_puts(out, "\n## On and off the CPU\n\n");
+        waits_markdown(r->p, r->deep ? 0 : r->most_rows, out);
+    }
+    if (r->tree || r->deep) {
+        sink_puts(out, "\n## Call Tree\n\n");
+        put_tree(f, false, out);
+    }
+    if (r->inverted) {
+        sink_puts(out, "\n## Inverted Call Tree\n\n");
+        put_tree(f, true, out);
+    }
+}
+
 void report_markdown(const struct findings *f, struct sink *out)
 {
     if (f->r->enhanced) {
@@ -377,6 +419,5 @@ void report_markdown(const struct findings *f, struct sink *out)
     put_called(f, out);
     put_hierarchy(f, out);
     put_insights(f, out);
-    if (f->r->deep)
-        put_threads(f, out);
+    put_more(f, out);
 }

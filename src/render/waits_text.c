@@ -53,18 +53,66 @@ static struct table *thread_table(const struct profile *p, const struct wait_tim
     return t;
 }
 
-void waits_print(const struct profile *p, size_t most_threads, const struct table_style *style, struct sink *out)
+/* How one of the two tables is written; `which` is 0 or 1. */
+typedef void (*put_table)(const struct table *t, size_t which, const void *how, struct sink *out);
+
+/* Returns how many threads were left out. */
+static size_t put_both(const struct profile *p, size_t most_threads, put_table put, const void *how, struct sink *out)
 {
     own(wait_times) struct wait_times w;
     if (!wait_times_of(p, &w))
-        return;
-    size_t most = most_threads ? most_threads : w.n_threads;
+        return 0;
+    size_t most = most_threads && most_threads < w.n_threads ? most_threads : w.n_threads;
     own(table) struct table *waits = wait_table(&w), *threads = thread_table(p, &w, most);
-    table_print(waits, style, out);
+    put(waits, 0, how, out);
     sink_char(out, '\n');
-    table_print(threads, style, out);
-    if (w.n_threads > most)
-        sink_printf(out, "(%zu more thread%s)\n", w.n_threads - most, w.n_threads - most == 1 ? "" : "s");
+    put(threads, 1, how, out);
+    return w.n_threads - most;
+}
+
+bool waits_are_there(const struct profile *p)
+{
+    own(wait_times) struct wait_times w;
+    return wait_times_of(p, &w);
+}
+
+static void put_text(const struct table *t, size_t which, const void *how, struct sink *out)
+{
+    (void)which;
+    table_print(t, how, out);
+}
+
+static void put_markdown(const struct table *t, size_t which, const void *how, struct sink *out)
+{
+    (void)which, (void)how;
+    table_markdown(t, out);
+}
+
+static void put_html(const struct table *t, size_t which, const void *how, struct sink *out)
+{
+    (void)how;
+    table_html(t, which ? "lives" : "waits-for", out);
+}
+
+void waits_print(const struct profile *p, size_t most_threads, const struct table_style *style, struct sink *out)
+{
+    size_t more = put_both(p, most_threads, put_text, style, out);
+    if (more)
+        sink_printf(out, "(%zu more thread%s)\n", more, more == 1 ? "" : "s");
+}
+
+void waits_markdown(const struct profile *p, size_t most_threads, struct sink *out)
+{
+    size_t more = put_both(p, most_threads, put_markdown, NULL, out);
+    if (more)
+        sink_printf(out, "\n%zu more thread%s.\n", more, more == 1 ? "" : "s");
+}
+
+void waits_html(const struct profile *p, size_t most_threads, struct sink *out)
+{
+    size_t more = put_both(p, most_threads, put_html, NULL, out);
+    if (more)
+        sink_printf(out, "<p class=\"rest\">%zu more thread%s.</p>\n", more, more == 1 ? "" : "s");
 }
 
 void waits_json(const struct profile *p, struct json_writer *w)

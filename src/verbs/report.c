@@ -34,7 +34,7 @@ static const struct option report_options[] = {
     CHOICE('f', "format", S, format, "FORMAT", formats, "what to write; auto: what the suffix of --output says, else text"),
     TEXT('o', "output", S, output, "FILE", "where to write; - is standard output"),
     FLAG('a', "all", S, all, "write every format that suits the profile; --output is what their names begin with"),
-    FLAG(0, "deep", S, deep, "all functions, more of who calls whom, and the threads"),
+    FLAG(0, "deep", S, deep, "all functions, more of who calls whom, threads, waits and the tree"),
     FLAG(0, "enhanced", S, enhanced, "Markdown in the shape that SmallMind's comparator reads"),
     NUMBER(0, "tokens", S, tokens, "N", "how many tokens the run made: then times per token are shown, too", 1, 1000000000000),
     LIST(0, "fail-above", S, fail_above, "PATTERN=SHARE", "end with status 1 when matching functions have more self than this: 'memcpy*=5%'"),

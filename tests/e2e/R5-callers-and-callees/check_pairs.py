@@ -12,9 +12,9 @@ called_by, calls = {}, {}
 for part in text.split("\n### ")[1:]:
     name = part.partition("\n")[0].strip("`")
     up, _, down = part.partition("**Calls:**")
-    for other, n in re.findall(r"^- `(.+?)` \((\d+) times\)$", up, re.M):
+    for other, n in re.findall(r"^- `(.+?)` \((\d+) times?\)$", up, re.M):
         called_by[other, name] = int(n)
-    for other, n in re.findall(r"^- `(.+?)` \((\d+) times\)$", down, re.M):
+    for other, n in re.findall(r"^- `(.+?)` \((\d+) times?\)$", down, re.M):
         calls[name, other] = int(n)
 assert called_by == pairs, (called_by, pairs)
 assert calls == pairs, (calls, pairs)
