@@ -2,11 +2,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "capture/hurry.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 
 /* Sources are drained at least this often, whether they asked for it or not. */
 #define DRAIN_NS UINT64_C(20000000)
@@ -345,9 +345,8 @@ static void stop_sources(struct recorder *r)
 
 bool recorder_run(struct recorder *r, const struct recorder_until *until, struct err *e)
 {
-    enum { HURRY = -10 };
     struct err failed = {0};
-    setpriority(PRIO_PROCESS, 0, HURRY); /* where allowed: on a busy machine buffers fill while we wait for our turn */
+    hurry();
     uint64_t begin_ns = clock_monotonic_ns() + r->plan.delay_ns;
     while (turn(r, until, begin_ns, &failed))
         ;

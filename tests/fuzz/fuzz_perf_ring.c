@@ -7,6 +7,7 @@
 #include "capture/cpu/perf_ring.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { RING_BYTES = 1 << 17 };
 
@@ -40,6 +41,24 @@ static void take_apart(struct view bytes, const struct perf_layout *layout)
     }
 }
 
+/* A copy says what the record says, and is no longer. */
+static void copy(struct view bytes, const struct perf_layout *layout)
+{
+    struct perf_record r, again;
+    char *room = aligned_alloc(8, bytes.n);
+    size_t n = perf_record_copy(room, layout, bytes);
+    bool is_good = perf_record_parse(&r, layout, bytes);
+    if (n > bytes.n || n % 8 || perf_record_parse(&again, layout, (struct view){room, n}) != is_good)
+        abort();
+    if (is_good && (r.type != again.type || r.time_ns != again.time_ns))
+        abort();
+    if (is_good && r.type == PERF_RECORD_SAMPLE &&
+        (r.sample.stack.n != again.sample.stack.n ||
+         (r.sample.stack.n && memcmp(r.sample.stack.bytes, again.sample.stack.bytes, r.sample.stack.n) != 0)))
+        abort();
+    free(room);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 2 || size - 2 > RING_BYTES)
@@ -55,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct view bytes;
     while (perf_ring_peek(&ring, &bytes)) {
         take_apart(bytes, &layout);
+        copy(bytes, &layout);
         perf_ring_pass(&ring);
     }
     if (ring.tail != ring.head)

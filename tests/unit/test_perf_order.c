@@ -48,7 +48,7 @@ static void check_case(size_t i)
     bool is_wait_stack;
     char out[256] = "";
     size_t n = 0;
-    perf_order_init(&o, cpus, CPUS);
+    perf_order_init(&o, cpus, CPUS, &(struct perf_layout){0});
     for (perf_order_look(&o); perf_order_next(&o, cases[i].horizon_ns, &bytes, &is_wait_stack); perf_order_pass(&o)) {
         uint64_t time_ns = 0;
         CHECK(perf_record_time(bytes, &time_ns));
@@ -79,7 +79,7 @@ static void test_timeless(void)
     struct perf_order o;
     struct view bytes;
     bool is_wait_stack;
-    perf_order_init(&o, &cpu, 1);
+    perf_order_init(&o, &cpu, 1, &(struct perf_layout){0});
     perf_order_look(&o);
     CHECK(perf_order_next(&o, 1000, &bytes, &is_wait_stack));
     CHECK_EQ(bytes.n, sizeof record);

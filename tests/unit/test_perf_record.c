@@ -46,6 +46,21 @@ static struct view end(struct bytes *b)
 
 static const struct perf_layout user_only = {0}, with_kernel = {.has_callchain = true};
 
+/* A copy is shorter by what was not filled, and says the same. */
+static void check_copy(struct view bytes, const struct perf_record *r)
+{
+    uint64_t copy[64];
+    struct perf_record again;
+    size_t n = perf_record_copy((char *)copy, &with_kernel, bytes);
+    CHECK_EQ(n, bytes.n - 8);
+    CHECK(perf_record_parse(&again, &with_kernel, (struct view){(const char *)copy, n}));
+    CHECK_EQ(again.sample.stack.n, 8);
+    CHECK_EQ(again.sample.stack.bytes[0], 0x88);
+    CHECK_EQ(again.sample.kernel[1], 0xffffffff81000020);
+    CHECK(!memcmp(&again.sample.registers, &r->sample.registers, sizeof r->sample.registers));
+    CHECK_EQ(perf_record_copy((char *)copy, &with_kernel, (struct view){bytes.at, 16}), 16); /* no record: as it is */
+}
+
 static void test_sample(void)
 {
     struct bytes b;
@@ -91,6 +106,7 @@ static void test_sample(void)
     CHECK_EQ(r.sample.registers.at[15], 116);
     CHECK_EQ(r.sample.stack.start, 107);
 #endif
+    check_copy(end(&b), &r);
     uint64_t time_ns = 0;
     CHECK(perf_record_time(end(&b), &time_ns));
     CHECK_EQ(time_ns, 5000);

@@ -50,10 +50,10 @@ static bool probe(const struct host *h, const struct plan *p, struct err *why_no
 static void free_source(void *self)
 {
     struct perf_source *s = self;
+    perf_order_done(&s->order); /* its thread reads the rings */
     perf_events_close(&s->events);
     waits_free(s->waits);
     processes_free(s->ps);
-    perf_order_done(&s->order);
     free(s->watched);
     free(s);
 }
@@ -86,7 +86,7 @@ static bool start(void **out_self, const struct plan *p, struct recorder *into, 
         free_source(s);
         return false;
     }
-    perf_order_init(&s->order, s->events.cpus, s->events.n_cpus);
+    perf_order_init(&s->order, s->events.cpus, s->events.n_cpus, &s->events.layout);
     s->ps = processes_new(&(struct processes_plan){
         .into = recorder_capture(into),
         .set = make_set(into, &s->events),
@@ -312,14 +312,20 @@ static void take_until(struct perf_source *s, uint64_t horizon_ns)
 {
     struct view bytes;
     bool is_wait_stack;
-    for (perf_order_look(&s->order); perf_order_next(&s->order, horizon_ns, &bytes, &is_wait_stack); perf_order_pass(&s->order))
+    for (; perf_order_next(&s->order, horizon_ns, &bytes, &is_wait_stack); perf_order_pass(&s->order))
         is_wait_stack ? take_wait_stack(s, bytes) : take_record(s, bytes);
+}
+
+static void take_all(struct perf_source *s)
+{
+    perf_order_look(&s->order);
+    take_until(s, UINT64_MAX);
 }
 
 static bool drain(void *self, struct recorder *into, struct err *e)
 {
     struct perf_source *s = self;
-    uint64_t horizon_ns = clock_monotonic_ns() - SETTLED_NS;
+    uint64_t horizon_ns = perf_order_look(&s->order) - SETTLED_NS;
     (void)into;
     (void)e;
     take_until(s, horizon_ns);
@@ -356,7 +362,7 @@ static bool is_watched(const struct perf_source *s, int32_t tid)
 
 static bool watch(struct perf_source *s, int32_t pid, int32_t tid, bool at_exec, struct err *e)
 {
-    bool is_first = s->events.n_news == 0, is_gone = false;
+    bool is_gone = false;
     if (!perf_events_add(&s->events, tid, at_exec, &is_gone, e))
         return false;
     note_watched(s, tid);
@@ -366,11 +372,6 @@ static bool watch(struct perf_source *s, int32_t pid, int32_t tid, bool at_exec,
         waits_found(s->waits, pid, tid, clock_monotonic_ns());
     if (s->waits && !s->events.has_wait_stacks)
         waits_rely_on_looks(s->waits);
-    for (size_t i = 0; is_first && i < s->events.n_cpus; i++) {
-        recorder_watch(s->into, s->events.cpus[i].news_fd);
-        if (s->events.has_wait_stacks)
-            recorder_watch(s->into, s->events.cpus[i].wait_fd);
-    }
     return true;
 }
 
@@ -410,7 +411,7 @@ static bool attach_running(struct perf_source *s, int32_t pid, struct err *e)
     for (int look = 0; fresh && look < LOOKS_MOST; look++) {
         if (!watch_threads(s, pid, &fresh, e))
             return false;
-        take_until(s, UINT64_MAX);
+        take_all(s);
     }
     s->is_attaching = false;
     return true;
@@ -433,6 +434,7 @@ static bool begin(void *self, struct err *e)
     struct perf_source *s = self;
     (void)e;
     s->stolen_before_ns = stolen_ns();
+    perf_order_start(&s->order);
     if (begins_itself(s))
         return true;
     perf_events_on(&s->events);
@@ -497,7 +499,8 @@ static void stop(void *self, struct recorder *into)
 {
     struct perf_source *s = self;
     perf_events_off(&s->events);
-    take_until(s, UINT64_MAX);
+    perf_order_stop(&s->order);
+    take_all(s);
     if (s->events.period_ns)
         processes_all_cpu(s->ps, real_cpu_ns(s));
     s->unreadable += perf_order_unreadable(&s->order);

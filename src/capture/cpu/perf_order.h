@@ -15,24 +15,32 @@
  *     perf_order_look(&o);
  *     for (; perf_order_next(&o, horizon_ns, &bytes, &is_wait_stack); perf_order_pass(&o)) ...
  *
- * Owns: its notes; rings are borrowed. Threads: one at a time. Fails: never; records that do
- * not say when they were are passed over and counted.
+ * The rings are emptied by a thread of their own (perf_backlog.h) between perf_order_start() and
+ * perf_order_stop(). perf_order_look() says up to which moment all records are there.
+ *
+ * Owns: its notes and the backlog; rings are borrowed. Threads: one at a time. Fails: never; records
+ * that do not say when they were are passed over and counted.
  */
 #pragma once
+#include "capture/cpu/perf_backlog.h"
 #include "capture/cpu/perf_events.h"
 
 struct perf_order {
     struct perf_cpu *cpus;
+    struct perf_backlog *backlog;
     size_t n_rings;
     uint64_t *next_ns; /* per ring: when its next record was; UINT64_MAX: none */
     size_t at;         /* the ring whose record was given out */
     uint64_t timeless;
 };
 
-void perf_order_init(struct perf_order *o, struct perf_cpu *cpus, size_t n_cpus);
+void perf_order_init(struct perf_order *o, struct perf_cpu *cpus, size_t n_cpus, const struct perf_layout *layout);
 void perf_order_done(struct perf_order *o);
 
-void perf_order_look(struct perf_order *o); /* how far the kernel has come */
+void perf_order_start(struct perf_order *o); /* the rings are open */
+void perf_order_stop(struct perf_order *o);
+
+uint64_t perf_order_look(struct perf_order *o); /* how far the kernel has come; what it wrote later may be missing */
 
 /* The earliest record, if it was before the horizon; good until perf_order_pass(). */
 bool perf_order_next(struct perf_order *o, uint64_t horizon_ns, struct view *out, bool *out_is_wait_stack);

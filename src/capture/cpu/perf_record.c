@@ -236,3 +236,28 @@ bool perf_record_time(struct view bytes, uint64_t *out_ns)
     memcpy(out_ns, bytes.at + id + ID_TIME_AT, sizeof *out_ns);
     return true;
 }
+
+static size_t copy_whole(char *to, struct view bytes)
+{
+    memcpy(to, bytes.at, bytes.n);
+    return bytes.n;
+}
+
+size_t perf_record_copy(char *to, const struct perf_layout *layout, struct view bytes)
+{
+    struct perf_event_header h;
+    struct perf_record r;
+    if (!read_header(bytes, &h) || h.type != PERF_RECORD_SAMPLE || !perf_record_parse(&r, layout, bytes) || !r.sample.stack.n)
+        return copy_whole(to, bytes);
+    uint64_t filled = r.sample.stack.n, room = (filled + 7) / 8 * 8;
+    size_t before = (size_t)((const char *)r.sample.stack.bytes - bytes.at), n = before + (size_t)room + sizeof filled;
+    if (n > bytes.n)
+        return copy_whole(to, bytes);
+    h.size = (uint16_t)n;
+    memcpy(to, bytes.at, before + (size_t)filled);
+    memcpy(to, &h, sizeof h);
+    memcpy(to + before - sizeof room, &room, sizeof room); /* so much is reserved, */
+    memset(to + before + filled, 0, (size_t)(room - filled));
+    memcpy(to + before + room, &filled, sizeof filled);    /* and so much was filled */
+    return n;
+}

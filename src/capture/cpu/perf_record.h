@@ -66,5 +66,11 @@ struct perf_record {
 /* `bytes` is one whole record, header included, 8-byte aligned. */
 bool perf_record_parse(struct perf_record *out, const struct perf_layout *layout, struct view bytes) MUST_CHECK;
 
+/*
+ * A copy that is no longer than it needs to be: the kernel reserves the whole slice of a stack and fills what
+ * there is. Room for bytes.n; says how long it is. What cannot be taken apart is copied as it is.
+ */
+size_t perf_record_copy(char *to, const struct perf_layout *layout, struct view bytes);
+
 /* Only when it was; for putting the records of several rings in order. False: it does not say. */
 bool perf_record_time(struct view bytes, uint64_t *out_ns) MUST_CHECK;
