@@ -40,9 +40,10 @@ def finish():
     sys.exit(f"{len(problems)} of the checks failed" if problems else 0)
 
 
-def scratch():
-    """A folder that is gone when the driver is."""
-    folder = tempfile.mkdtemp(prefix="inferom-torture-")
+def scratch(in_memory=False):
+    """A folder that is gone when the driver is; in memory, where nobody waits for a disk, if there is such a place."""
+    memory = "/dev/shm" if in_memory and os.access("/dev/shm", os.W_OK) else None
+    folder = tempfile.mkdtemp(prefix="inferom-torture-", dir=memory)
     os.chmod(folder, 0o755)
     import atexit
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -85,6 +86,18 @@ def cpu_s(pid):
     """User and system time of the process itself, without its children; also of one that is not reaped yet."""
     fields = proc(pid, "stat").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+
+
+def worked_and_waited_s(pid):
+    """How long its first thread has run, and stood in line for a processor, since it began."""
+    ran_ns, waited_ns = (proc(pid, "schedstat").split() + ["0", "0"])[:2]
+    return int(ran_ns) / 1e9, int(waited_ns) / 1e9
+
+
+def stolen_s():
+    """CPU time that a hypervisor kept for others, on all processors, since the start of the machine."""
+    with open("/proc/stat") as f:
+        return int(f.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
 
 
 def open_files(pid):
