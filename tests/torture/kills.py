@@ -14,6 +14,7 @@ KILLS = 6 if h.SHORT else 100
 NEVER_RAN = 127        # killed before the target was let go: it leaves without having begun
 LAST_SECOND = 1.0      # what may be missing
 SLACK_S = 0.5          # ticks of clocks, pages that have to be fetched
+LATEST_S = 5           # long enough that a write that did not come is missed
 COUNT = "500" if h.SHORT else "5000"
 COMMAND = [h.CROWD, "churn", COUNT]
 OUTPUT, STATUS = f"churn: {COUNT} went well\n", 0
@@ -99,7 +100,7 @@ def main():
     seed = int(os.environ.get("TORTURE_SEED", time.time_ns() % 100000))
     moment = random.Random(seed)
     for i in range(KILLS // 2):
-        for how in launched(folder, i, moment.uniform(0, 2.5)), attached(folder, i, moment.uniform(0, 2.5)):
+        for how in launched(folder, i, moment.uniform(0, 2.5)), attached(folder, i, moment.uniform(0, LATEST_S)):
             seen[how] = seen.get(how, 0) + 1
     stayer.terminate()
     out = stayer.communicate()[0]
