@@ -364,3 +364,18 @@ bool recorder_close(struct recorder *r, struct err *e)
     capture_clock(r->capture, r->result.start_ns, r->result.end_ns, clock_wall_offset_ns());
     return capture_close(r->capture, e);
 }
+
+void recording_count(struct recording *out, const struct processes_count *c)
+{
+    out->cpu_ns = (int64_t)c->cpu_ns;
+    out->samples = c->samples;
+    out->lost = c->lost;
+    out->unsampled = c->unsampled;
+    out->truncated = c->ends[UNWIND_CUT] + c->ends[UNWIND_TOO_DEEP];
+    out->guessed = c->ends[UNWIND_GUESSED];
+    out->complete = c->ends[UNWIND_COMPLETE] + c->ends[UNWIND_GUESSED];
+    for (enum unwind_end end = 0; end < UNWIND_END_COUNT; end++)
+        out->with_stack += c->ends[end];
+    out->processes = c->processes;
+    out->threads = c->threads;
+}

@@ -69,4 +69,5 @@ struct recording {
 };
 
 struct recording *recorder_result(struct recorder *r);
+void recording_count(struct recording *out, const struct processes_count *c); /* what an engine's processes came to */
 struct target *recorder_target(struct recorder *r); /* the launched one; NULL: none was */

@@ -40,7 +40,8 @@ static const struct option record_options[] = {
 };
 #undef S
 
-enum { PATH_ROOM = 64 };
+/* Into a log the summary goes as wide as this: a C++ name would push everything else out of sight. The report has it whole. */
+enum { PATH_ROOM = 64, SUMMARY_WIDTH = 120 };
 
 /* inferom-20260314-150926.inferom, by the clock on the wall. */
 static const char *output_path(const struct record_settings *s, char room[PATH_ROOM])
@@ -115,7 +116,7 @@ static bool print_summary(const struct call *c, const char *path, struct recorde
         .result = recorder_result(r),
         .is_target_running = t && !t->has_ended,
         .command_cpu_ns = t && t->has_ended ? (double)t->cpu_ns : UNKNOWN,
-        .style = {.width = c->look.width, .colour = c->look.colour},
+        .style = {.width = c->look.width ? c->look.width : SUMMARY_WIDTH, .colour = c->look.colour},
     };
     if (s->json)
         return record_summary_json(&summary, c->out, e) && sink_flush(c->out, e);

@@ -323,6 +323,34 @@ static void check_this_machine(void)
     CHECK(strstr(why, "libno-such-thing.so.1"));
 }
 
+/* Which CPUs there are is in /sys; a container without it is asked for its /proc/stat, and one without both has no answer. */
+static void check_cpu_list(void)
+{
+    static const struct {
+        const char *online, *stat, *list;
+        unsigned count;
+    } lists[] = {
+        {"=0-3,8\n", "=cpu  1 2 3\ncpu0 1 2\nintr 5\n", "0-3,8", 5},
+        {"", "=cpu  9 9 9 9\ncpu0 1 2 3 4\ncpu1 1 2 3 4\ncpu5 1 2 3 4\nintr 1 cpu7 2\nctxt 3\n", "0,1,5", 3},
+        {"=\n", "=cpu  9 9\ncpu0 1 2\ncpufreq 5\n", "0", 1},
+        {"", "=cpu  9 9 9 9\nintr 1\n", "", 1},
+        {"", "", "", 1},
+    };
+    struct host h = {.root = root};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        char file[512], list[64] = "?";
+        snprintf(file, sizeof file, "/sys/devices/system/cpu/online%s", lists[i].online);
+        plant(file);
+        snprintf(file, sizeof file, "/proc/stat%s", lists[i].stat);
+        plant(file);
+        CHECK_EQ(host_cpu_list(&h, list, sizeof list), lists[i].list[0] != '\0');
+        CHECK_STR(list, lists[i].list);
+        CHECK_EQ(host_cpus(&h), lists[i].count);
+    }
+    restore("/sys/devices/system/cpu/online");
+    restore("/proc/stat");
+}
+
 /* Files that are not there at all: still an answer for every line. */
 static void check_empty_machine(void)
 {
@@ -341,6 +369,7 @@ int main(void)
         plant(*f);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check_row(&rows[i]);
+    check_cpu_list();
     nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     check_this_machine();
     check_empty_machine();

@@ -136,30 +136,20 @@ struct unwind_space space_walk(const struct address_space *s)
     return (struct unwind_space){.arch = arch, .maps = s->walk, .n = s->n};
 }
 
-/*
- * /proc/PID/maps:
- *     7f10a2c28000-7f10a2d9d000 r-xp 00028000 fe:01 1234      /usr/lib/libc.so.6
- */
-static bool parse_line(struct view line, struct code_files *files, struct code_map *out)
+/* What it is of: only what has a path, or is the kernel's own page of code, is a file. "//anon" and its like are not. */
+static code_file_id file_of(struct code_files *files, const struct map_news *m)
 {
-    char text[160]; /* the numbers; the path is taken from the line itself */
-    size_t n = line.n < sizeof text - 1 ? line.n : sizeof text - 1;
-    memcpy(text, line.at, n);
-    text[n] = '\0';
-    unsigned major_number = 0, minor_number = 0;
-    uint64_t inode = 0;
-    char may[5] = "";
-    int path = 0;
-    if (sscanf(text, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &out->start, &out->end, may,
-               &out->file_offset, &major_number, &minor_number, &inode, &path) < 7 || may[2] != 'x')
-        return false;
-    struct code_file_key key = {.device = makedev(major_number, minor_number), .inode = inode};
-    if (path > 0 && (size_t)path < line.n)
-        key.path = view_between(line.at + path, line.at + line.n);
-    bool is_file = key.path.n && (key.path.at[0] == '/' || view_same(key.path, VIEW("[vdso]")));
-    out->file = is_file && !view_starts(key.path, VIEW("//")) ? code_files_find(files, &key) : CODE_FILE_NONE;
-    out->is_ready = false;
-    return true;
+    bool is_file = m->path.n && (m->path.at[0] == '/' || view_same(m->path, VIEW("[vdso]"))) && !view_starts(m->path, VIEW("//"));
+    struct code_file_key key = {.path = m->path, .build_id = m->build_id, .device = makedev(m->device_major, m->device_minor),
+                                .inode = m->inode};
+    return is_file ? code_files_find(files, &key) : CODE_FILE_NONE;
+}
+
+void space_news(struct address_space *s, struct code_files *files, const struct map_news *m)
+{
+    if (m->is_code)
+        space_add(s, &(struct code_map){.start = m->start, .end = m->start + m->length, .file_offset = m->file_offset,
+                                        .file = file_of(files, m)});
 }
 
 bool space_read(struct address_space *s, struct code_files *files, const char *proc, int32_t pid, struct err *e)
@@ -173,9 +163,9 @@ bool space_read(struct address_space *s, struct code_files *files, const char *p
     struct view line;
     struct address_space fresh = {0};
     while (reader_line(&r, &line, &failed)) {
-        struct code_map m;
-        if (parse_line(line, files, &m))
-            space_add(&fresh, &m);
+        struct map_news m;
+        if (maps_line_parse(line, &m))
+            space_news(&fresh, files, &m);
     }
     if (failed.kind || !fresh.n) { /* a process that has ended shows an empty list: the old one knows more */
         space_done(&fresh);

@@ -14,6 +14,7 @@
 #pragma once
 #include "base/err.h"
 #include "capture/cpu/code_files.h"
+#include "capture/cpu/maps_line.h"
 
 struct code_map {
     uint64_t start, end, file_offset;
@@ -32,6 +33,7 @@ void space_copy(struct address_space *to, const struct address_space *from); /* 
 void space_clear(struct address_space *s);
 
 void space_add(struct address_space *s, const struct code_map *m);
+void space_news(struct address_space *s, struct code_files *files, const struct map_news *m); /* adds it if it is code */
 bool space_read(struct address_space *s, struct code_files *files, const char *proc, int32_t pid, struct err *e) MUST_CHECK;
 
 const struct code_map *space_at(const struct address_space *s, uint64_t address); /* NULL: nothing mapped */

@@ -1,6 +1,8 @@
 #include "capture/cpu/maps_line.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 bool maps_line_parse(struct view line, struct map_news *out)
 {

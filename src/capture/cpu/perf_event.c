@@ -2,13 +2,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "capture/cpu/perf_events.h"
-#include "capture/cpu/perf_order.h"
-#include "capture/cpu/processes.h"
-#include "capture/cpu/waits.h"
-#include "capture/recorder.h"
+#include "capture/cpu/perf_source.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 
@@ -17,20 +12,6 @@
 
 /* So long we may look for names before the rings are looked at again. */
 #define NAMING_NS UINT64_C(10000000)
-
-struct perf_source {
-    struct plan plan;
-    struct recorder *into;
-    struct perf_events events;
-    struct processes *ps;
-    struct waits *waits; /* NULL: not wanted */
-    struct perf_order order;
-    int32_t *watched;  /* threads that have events, their own or inherited; filled while attaching */
-    size_t n_watched, watched_cap;
-    bool is_attaching, is_launched;
-    uint64_t unreadable, throttled;
-    uint64_t stolen_before_ns;
-};
 
 static bool probe(const struct host *h, const struct plan *p, struct err *why_not)
 {
@@ -191,16 +172,10 @@ static void take_map(struct perf_source *s, const struct perf_record *r)
     });
 }
 
-static void note_watched(struct perf_source *s, int32_t tid)
-{
-    GROW(s->watched, s->watched_cap, s->n_watched + 1);
-    s->watched[s->n_watched++] = tid;
-}
-
 static void take_fork(struct perf_source *s, const struct perf_record *r)
 {
     if (s->is_attaching)
-        note_watched(s, r->task.tid);
+        perf_note_watched(s, r->task.tid);
     bool is_process = r->task.pid != r->task.parent_pid;
     if (is_process && !s->plan.want_children)
         return;
@@ -316,7 +291,7 @@ static void take_until(struct perf_source *s, uint64_t horizon_ns)
         is_wait_stack ? take_wait_stack(s, bytes) : take_record(s, bytes);
 }
 
-static void take_all(struct perf_source *s)
+void perf_take_all(struct perf_source *s)
 {
     perf_order_look(&s->order);
     take_until(s, UINT64_MAX);
@@ -350,78 +325,13 @@ static void begin_again(void *self, struct recorder *into)
         waits_begin_again(s->waits);
 }
 
-/* Attaching. */
-
-static bool is_watched(const struct perf_source *s, int32_t tid)
-{
-    for (size_t i = 0; i < s->n_watched; i++)
-        if (s->watched[i] == tid)
-            return true;
-    return false;
-}
-
-static bool watch(struct perf_source *s, int32_t pid, int32_t tid, bool at_exec, struct err *e)
-{
-    bool is_gone = false;
-    if (!perf_events_add(&s->events, tid, at_exec, &is_gone, e))
-        return false;
-    note_watched(s, tid);
-    if (is_gone)
-        return true;
-    if (s->waits)
-        waits_found(s->waits, pid, tid, clock_monotonic_ns());
-    if (s->waits && !s->events.has_wait_stacks)
-        waits_rely_on_looks(s->waits);
-    return true;
-}
-
-/* One look at the list of threads; *out_new says how many of them nobody watched. */
-static bool watch_threads(struct perf_source *s, int32_t pid, size_t *out_new, struct err *e)
-{
-    char path[32];
-    snprintf(path, sizeof path, "/proc/%" PRId32 "/task", pid);
-    DIR *folder = opendir(path);
-    if (!folder)
-        return err_set(e, ERR_NOT_FOUND, "process %" PRId32 " has ended", pid);
-    bool ok = true;
-    *out_new = 0;
-    for (const struct dirent *d; ok && (d = readdir(folder));) {
-        int32_t tid = (int32_t)strtol(d->d_name, NULL, 10);
-        if (tid <= 0 || is_watched(s, tid))
-            continue;
-        ++*out_new;
-        ok = watch(s, pid, tid, false, e);
-    }
-    closedir(folder);
-    return ok;
-}
-
-/*
- * Threads come and go while we look. One that appears in the list later was made either by a thread
- * that had our events already, and then has inherited them (the ring tells of its fork), or by one
- * that had none yet, and then it needs its own. Both at once would count it twice.
- */
-static bool attach_running(struct perf_source *s, int32_t pid, struct err *e)
-{
-    enum { LOOKS_MOST = 32 };
-    size_t fresh = 1;
-    if (!processes_attach(s->ps, pid, clock_monotonic_ns(), e))
-        return false;
-    s->is_attaching = true;
-    for (int look = 0; fresh && look < LOOKS_MOST; look++) {
-        if (!watch_threads(s, pid, &fresh, e))
-            return false;
-        take_all(s);
-    }
-    s->is_attaching = false;
-    return true;
-}
+/* Beginning. */
 
 static bool attach(void *self, int32_t pid, bool is_launched, struct err *e)
 {
     struct perf_source *s = self;
     s->is_launched |= is_launched;
-    if (is_launched ? !watch(s, pid, pid, s->plan.delay_ns == 0, e) : !attach_running(s, pid, e))
+    if (is_launched ? !perf_watch(s, pid, pid, s->plan.delay_ns == 0, e) : !perf_attach_running(s, pid, e))
         return false;
     if (s->plan.kernel != KERNEL_YES || s->events.has_kernel)
         return true;
@@ -466,17 +376,9 @@ static void fill_result(const struct perf_source *s, struct recording *out)
     out->engine = "perf_event";
     if (!s->events.has_kernel && s->plan.kernel != KERNEL_NO)
         snprintf(out->engine_note, sizeof out->engine_note, "user code only; root, or CAP_PERFMON, would add the kernel's");
-    out->cpu_ns = s->events.period_ns ? (int64_t)c.cpu_ns : -1;
-    out->samples = c.samples;
-    out->lost = c.lost;
-    out->unsampled = c.unsampled;
-    out->truncated = c.ends[UNWIND_CUT] + c.ends[UNWIND_TOO_DEEP];
-    out->guessed = c.ends[UNWIND_GUESSED];
-    out->complete = c.ends[UNWIND_COMPLETE] + c.ends[UNWIND_GUESSED];
-    for (enum unwind_end end = 0; end < UNWIND_END_COUNT; end++)
-        out->with_stack += c.ends[end];
-    out->processes = c.processes;
-    out->threads = c.threads;
+    recording_count(out, &c);
+    if (!s->events.period_ns)
+        out->cpu_ns = -1;
 }
 
 static void say_waits(struct perf_source *s, struct recorder *into)
@@ -500,7 +402,7 @@ static void stop(void *self, struct recorder *into)
     struct perf_source *s = self;
     perf_events_off(&s->events);
     perf_order_stop(&s->order);
-    take_all(s);
+    perf_take_all(s);
     if (s->events.period_ns)
         processes_all_cpu(s->ps, real_cpu_ns(s));
     s->unreadable += perf_order_unreadable(&s->order);

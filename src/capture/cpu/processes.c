@@ -4,20 +4,14 @@
  *
  *     waiting  [ sample │ sample │ sample ]       steps  [ 5 of the first │ 7 of the second │ ... ]
  *
- * A stack is put together leaf first, as the walk found it, and turned round at the end:
- *
- *     kernel frames │ user frames, each address with its inlined ones first │ mark
- *     leaf ─────────────────────────────────────────────────────────────> root
- *
- * The mark is a frame of its own at the root of every stack that does not reach a
- * thread's start. Without it a cut stack would look as if its outermost function
- * were one that nobody calls.
+ * When there is time, the steps become frames and the frames a stack (stack_names.h).
  */
 #include "capture/cpu/processes.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/own.h"
+#include "capture/cpu/stack_names.h"
 #include "capture/cpu/stack_rest.h"
 #include "capture/cpu/tasks.h"
 
@@ -26,18 +20,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sys/sysmacros.h>
 
 /* How often /proc/PID/maps or a JIT's map file is read again because an address is unknown. */
 #define READ_AGAIN_NS UINT64_C(100000000)
-
-/* One address of a stack: a place in a file, or a frame. */
-struct step {
-    uint64_t address;
-    code_file_id file; /* 0: there is a frame instead */
-    frame_id frame;
-    bool is_kernel; /* the address is the kernel's, and nothing else counts */
-};
 
 /* A walked sample without names. */
 struct waiting {
@@ -60,6 +45,7 @@ struct processes {
     struct builder *names;
     struct code_files *files;
     struct kernel_symbols *kernel;
+    struct stack_names naming;
     struct tasks tasks;
     struct stack_rest rest;
     struct processes_count count;
@@ -70,10 +56,6 @@ struct processes {
     size_t n_waiting, waiting_cap, next_waiting;
     struct step *steps;
     size_t n_steps, steps_cap;
-
-    frame_id leaf_first[DEPTH_MOST];
-    size_t n_frames;
-    bool is_full; /* there were more */
 };
 
 struct processes *processes_new(const struct processes_plan *plan)
@@ -88,6 +70,7 @@ struct processes *processes_new(const struct processes_plan *plan)
     struct err e = {0};
     if (plan->kallsyms && !kernel_symbols_open(&ps->kernel, plan->kallsyms, &e))
         log_info("no names for kernel functions: %s", e.text);
+    ps->naming = (struct stack_names){.names = ps->names, .files = ps->files, .kernel = ps->kernel, .most_depth = ps->plan.most_depth};
     return ps;
 }
 
@@ -236,13 +219,8 @@ bool processes_attach(struct processes *ps, int32_t pid, uint64_t now_ns, struct
 void processes_map(struct processes *ps, int32_t pid, const struct map_news *m)
 {
     struct task_process *p = tasks_process(&ps->tasks, pid);
-    if (!p || !m->is_code)
-        return;
-    bool is_file = m->path.n && (m->path.at[0] == '/' || view_same(m->path, VIEW("[vdso]"))) && !view_starts(m->path, VIEW("//"));
-    struct code_file_key key = {.path = m->path, .build_id = m->build_id, .device = makedev(m->device_major, m->device_minor),
-                                .inode = m->inode};
-    space_add(&p->space, &(struct code_map){.start = m->start, .end = m->start + m->length, .file_offset = m->file_offset,
-                                            .file = is_file ? code_files_find(ps->files, &key) : CODE_FILE_NONE});
+    if (p)
+        space_news(&p->space, ps->files, m);
 }
 
 void processes_fork(struct processes *ps, int32_t parent_pid, int32_t pid, int32_t tid, uint64_t time_ns)
@@ -303,13 +281,6 @@ static void add_step(struct processes *ps, struct step step)
     ps->steps[ps->n_steps++] = step;
 }
 
-static frame_id named_frame(struct processes *ps, struct view name, struct view module, enum frame_kind kind)
-{
-    mapping_id m = module.n ? builder_mapping(ps->names, (struct mapping){.path = builder_string(ps->names, module)}) : MAPPING_NONE;
-    func_id f = builder_function(ps->names, (struct function){.name = builder_string(ps->names, name), .mapping = m});
-    return builder_frame(ps->names, (struct frame){.function = f, .kind = kind});
-}
-
 /* Code that is in no file: a just-in-time compiler may have left a list of what it made. */
 static struct view jit_name(struct processes *ps, struct task_process *p, uint64_t address, uint64_t now_ns)
 {
@@ -331,8 +302,8 @@ static void add_address(struct processes *ps, struct task_process *p, uint64_t a
         return;
     }
     struct view name = jit_name(ps, p, address, now_ns);
-    add_step(ps, (struct step){.frame = named_frame(ps, name.n ? name : VIEW("[unknown]"), name.n ? VIEW("[jit]") : (struct view){0},
-                                                    FRAME_NATIVE)});
+    struct view module = name.n ? VIEW("[jit]") : (struct view){0};
+    add_step(ps, (struct step){.frame = stack_names_frame(&ps->naming, name.n ? name : VIEW("[unknown]"), module, FRAME_NATIVE)});
 }
 
 /* Walking. */
@@ -457,65 +428,12 @@ thread_id processes_thread(struct processes *ps, int32_t pid, int32_t tid, uint6
     return h->id;
 }
 
-/* Frames: what may take its time. */
-
-static void push(struct processes *ps, const frame_id *frames, size_t n)
-{
-    size_t room = ps->plan.most_depth - ps->n_frames, fits = n < room ? n : room;
-    memcpy(ps->leaf_first + ps->n_frames, frames, fits * sizeof *frames);
-    ps->n_frames += fits;
-    ps->is_full |= fits < n;
-}
-
-/* Kernel addresses are not kept: they would tell every reader of the file where this kernel lies in memory. */
-static frame_id kernel_frame(struct processes *ps, uint64_t address)
-{
-    struct view module = {0}, name = {0};
-    if (ps->kernel)
-        name = kernel_symbols_at(ps->kernel, address, &module);
-    return named_frame(ps, name.n ? name : VIEW("[kernel]"), module.n ? module : VIEW("[kernel]"), FRAME_KERNEL);
-}
-
-static void push_step(struct processes *ps, const struct step *step)
-{
-    size_t n = 1;
-    frame_id kernel;
-    const frame_id *frames = &step->frame;
-    if (step->is_kernel) {
-        kernel = kernel_frame(ps, step->address);
-        frames = &kernel;
-    } else if (step->file.i) {
-        frames = code_files_frames(ps->files, step->file, step->address, &n);
-    }
-    push(ps, frames, n);
-}
-
-static const struct view marks[UNWIND_END_COUNT] = {
-    [UNWIND_CUT] = {"[truncated]", 11},
-    [UNWIND_TOO_DEEP] = {"[truncated]", 11},
-    [UNWIND_NO_RULE] = {"[unknown caller]", 16},
-    [UNWIND_BROKEN] = {"[unknown caller]", 16},
-};
-
-static stack_id finish_stack(struct processes *ps, enum unwind_end end)
-{
-    frame_id root_first[DEPTH_MOST + 1];
-    size_t n = 0;
-    if (marks[end].n)
-        root_first[n++] = builder_frame_named(ps->names, marks[end]);
-    for (size_t i = ps->n_frames; i > 0; i--)
-        root_first[n++] = ps->leaf_first[i - 1];
-    return builder_stack(ps->names, root_first, n);
-}
+/* Settling: what may take its time. */
 
 static void settle_one(struct processes *ps, const struct waiting *w)
 {
-    ps->n_frames = 0;
-    ps->is_full = false;
-    for (size_t i = 0; i < w->n_steps && !ps->is_full; i++)
-        push_step(ps, &ps->steps[w->first_step + i]);
-    enum unwind_end end = ps->is_full ? UNWIND_TOO_DEEP : w->end; /* inlined frames count, too */
-    stack_id stack = finish_stack(ps, end);
+    enum unwind_end end = w->end;
+    stack_id stack = stack_names_stack(&ps->naming, ps->steps + w->first_step, w->n_steps, &end);
     if (w->give_to) {
         w->give_to(w->taker, stack);
         return;
@@ -554,7 +472,7 @@ static void lose_row(void *self, struct task_thread *h)
 void processes_begin_again(struct processes *ps)
 {
     assert(ps->n_waiting == 0);
-    ps->names = capture_names(ps->plan.into);
+    ps->names = ps->naming.names = capture_names(ps->plan.into);
     code_files_begin_again(ps->files, ps->names);
     tasks_each(&ps->tasks, lose_row, ps);
 }

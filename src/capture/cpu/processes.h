@@ -38,10 +38,9 @@
  *           else makes do with less and counts it.
  */
 #pragma once
+#include "capture/cpu/maps_line.h"
 #include "model/capture_writer.h"
 #include "unwind/unwind.h"
-
-#define DEPTH_MOST 1024 /* frames of one stack, whatever is asked for */
 
 struct processes;
 
@@ -49,7 +48,7 @@ struct processes_plan {
     struct capture_writer *into;
     set_id set;           /* whose one measure `weight` is of */
     int64_t period;       /* of that measure; what one lost sample would have stood for */
-    size_t most_depth;    /* frames kept, leaf first; 1..DEPTH_MOST */
+    size_t most_depth;    /* frames kept, leaf first; 1..1024 */
     const char *proc;     /* "/proc"; a test plants another */
     const char *kallsyms; /* names of kernel addresses; NULL: there will be none */
 };
@@ -98,15 +97,6 @@ void processes_begin_again(struct processes *ps);
 bool processes_attach(struct processes *ps, int32_t pid, uint64_t now_ns, struct err *e) MUST_CHECK;
 
 /* News from the kernel, in order of time. */
-struct map_news {
-    uint64_t start, length, file_offset;
-    uint32_t device_major, device_minor;
-    uint64_t inode;
-    struct view path;     /* as /proc/PID/maps spells it; "//anon" and "[...]" are no files */
-    struct view build_id; /* binary; may be empty */
-    bool is_code;
-};
-
 void processes_map(struct processes *ps, int32_t pid, const struct map_news *m);
 void processes_fork(struct processes *ps, int32_t parent_pid, int32_t pid, int32_t tid, uint64_t time_ns);
 void processes_exec(struct processes *ps, int32_t pid, struct view name, uint64_t time_ns); /* all old maps are gone */

@@ -359,16 +359,7 @@ static void fill_result(const struct timer_engine *te, const struct sampler_regi
              shared->threads && !te->plan.engine ? "perf_event_open is refused here; " : "",
              shared->threads ? "timers in the target see user code, a few hundred times a second"
                              : "the target never answered: it runs without its environment, or started only static programs");
-    out->cpu_ns = (int64_t)c.cpu_ns;
-    out->samples = c.samples;
-    out->lost = c.lost;
-    out->unsampled = c.unsampled;
-    out->truncated = c.ends[UNWIND_CUT] + c.ends[UNWIND_TOO_DEEP];
-    out->complete = c.ends[UNWIND_COMPLETE];
-    for (enum unwind_end end = 0; end < UNWIND_END_COUNT; end++)
-        out->with_stack += c.ends[end];
-    out->processes = c.processes;
-    out->threads = c.threads;
+    recording_count(out, &c);
 }
 
 /*

@@ -1,4 +1,6 @@
 #include "capture/host/host.h"
+#include "base/mem.h"
+#include "base/own.h"
 #include "base/own.h"
 #include "base/text.h"
 
@@ -95,10 +97,11 @@ bool host_any(const struct host *h, const char *folder, bool (*each)(void *self,
 /* "cpu0 ...", "cpu1 ...", behind the line of all together. */
 static void cpus_of_stat(const struct host *h, char *out, size_t size)
 {
-    char stat[16384];
+    enum { STAT_BYTES = 1 << 18 }; /* a line per CPU, of a hundred bytes and more */
+    own(free) char *stat = mem_new(STAT_BYTES);
     size_t used = 0;
     out[0] = '\0';
-    if (host_text(h, "/proc/stat", stat, sizeof stat) != 0)
+    if (host_text(h, "/proc/stat", stat, STAT_BYTES) != 0)
         return;
     for (const char *line = strstr(stat, "\ncpu"); line && used + 12 < size; line = strstr(line + 1, "\ncpu")) {
         unsigned n;
