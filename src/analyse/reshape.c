@@ -63,7 +63,9 @@ static stack_id reshaped(struct reshaper *r, stack_id leaf, stack_id root)
         GROW(r->todo, r->cap, n + 1);
         r->todo[n++] = s;
     }
-    stack_id at = s.i ? (stack_id){r->made[s.i]} : root;
+    stack_id at = root;
+    if (s.i)
+        at.i = r->made[s.i];
     while (n) {
         s = r->todo[--n];
         at = push(r, at, s);

@@ -228,7 +228,7 @@ static bool no_part_missing(const struct shown *s, const char *path, struct err 
     return err_set(e, ERR_INCOMPLETE, "%s: part of the file could not be read; the picture shows the rest", path);
 }
 
-static bool draw_difference(const struct flame_settings *s, const char *path, const struct shown *before, struct flame_page *page,
+static bool draw_difference(const struct flame_settings *s, const char *path, const struct shown *before, struct flame_page page,
                             const struct kind *kind, const char *output, struct sink *answer, struct err *e)
 {
     own(shown) struct shown after = {0};
@@ -239,10 +239,10 @@ static bool draw_difference(const struct flame_settings *s, const char *path, co
     sides[1] = (struct difference_side){after.p, after.set, after.was.measure};
     if (!difference_of(sides[0], sides[1], (enum difference_by)s->diff_by, s->inverted, &d, e))
         return err_in(e, "%s, %s", path, s->diff);
-    page->difference = &d;
-    page->before = source_of(path, before);
-    page->source = source_of(s->diff, &after);
-    return write_page(kind, page, output, answer, e) && no_part_missing(before, path, e) && no_part_missing(&after, s->diff, e);
+    page.difference = &d;
+    page.before = source_of(path, before);
+    page.source = source_of(s->diff, &after);
+    return write_page(kind, &page, output, answer, e) && no_part_missing(before, path, e) && no_part_missing(&after, s->diff, e);
 }
 
 static bool flame(const struct call *c, struct err *e)
@@ -261,7 +261,7 @@ static bool flame(const struct call *c, struct err *e)
     fill_page(s, path, &shown, &page);
     page.min_share = min_share;
     if (s->diff)
-        return draw_difference(s, path, &shown, &page, kind, output.data, c->out, e);
+        return draw_difference(s, path, &shown, page, kind, output.data, c->out, e);
     return write_page(kind, &page, output.data, c->out, e) && no_part_missing(&shown, path, e);
 }
 
