@@ -3,6 +3,7 @@
 const char *const flame_scheme_names[FLAME_SCHEME_COUNT + 1] = {
     [FLAME_HOT] = "hot",   [FLAME_COLD] = "cold",     [FLAME_RAINBOW] = "rainbow", [FLAME_MONOCHROME] = "monochrome",
     [FLAME_SAFE] = "safe", [FLAME_MODULE] = "module", [FLAME_KIND] = "kind",
+    [FLAME_SCHEME_AUTO] = "auto",
 };
 
 const char *const flame_diff_colour_names[FLAME_DIFF_COLOURS_COUNT + 1] = {

@@ -14,6 +14,7 @@ typedef uint32_t colour;
 
 enum flame_scheme {
     FLAME_HOT, FLAME_COLD, FLAME_RAINBOW, FLAME_MONOCHROME, FLAME_SAFE, FLAME_MODULE, FLAME_KIND,
+    FLAME_SCHEME_AUTO, /* what suits whoever draws it; has no colours itself */
     FLAME_SCHEME_COUNT
 };
 extern const char *const flame_scheme_names[FLAME_SCHEME_COUNT + 1]; /* ends with NULL */

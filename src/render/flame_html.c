@@ -15,10 +15,12 @@ extern const char viewer_script[], viewer_script_end[], viewer_script_sha256[];
 static void put_view(const struct flame_page *page, struct buf *out)
 {
     static const char *const orders[CALL_ORDER_COUNT] = {[CALL_BY_WEIGHT] = "", [CALL_BY_NAME] = "&order=name", [CALL_BY_TIME] = "&order=time"};
+    static const char *const roots[ROOT_BY_COUNT] = {[ROOT_BY_NONE] = "", [ROOT_BY_THREAD] = "&roots=thread", [ROOT_BY_PROCESS] = "&roots=process"};
     static const char *const themes[FLAME_THEME_COUNT] = {"", "&theme=light", "&theme=dark"};
-    buf_printf(out, "&colours=%s", flame_scheme_names[page->scheme]);
+    buf_printf(out, "colours=%s", flame_scheme_names[page->scheme]);
     buf_puts(out, orders[page->order]);
     buf_puts(out, themes[page->theme]);
+    buf_puts(out, roots[page->by]);
     buf_puts(out, page->merge_recursion ? "&recursion=1" : "");
     buf_puts(out, page->inverted ? "&invert=1" : "");
     buf_puts(out, page->icicle ? "&up=0" : "");

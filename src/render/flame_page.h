@@ -12,6 +12,7 @@
 #pragma once
 #include "analyse/call_tree.h"
 #include "analyse/difference.h"
+#include "analyse/reshape.h"
 #include "render/flame_colours.h"
 
 enum flame_theme { FLAME_AUTO, FLAME_LIGHT, FLAME_DARK, FLAME_THEME_COUNT };
@@ -41,7 +42,8 @@ struct flame_page {
     enum call_order order;
     bool inverted;     /* merged from the leaves */
     bool icicle;       /* roots at the top */
-    bool merge_recursion; /* has happened in p, not in the sources */
+    bool merge_recursion; /* these two have happened in p, not in the sources */
+    enum root_by by;
     unsigned width;    /* of the picture, in pixels */
     double min_share;  /* frames narrower than this part of the whole are not drawn; 0..1 */
     size_t max_frames; /* the widest are drawn */

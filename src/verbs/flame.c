@@ -19,9 +19,10 @@ struct flame_settings {
 static const struct kind {
     const char *name, *suffix;
     bool (*write)(const struct flame_page *page, struct sink *out, struct err *e);
+    enum flame_scheme scheme; /* what "auto" is */
 } kinds[] = {
-    {"svg", ".svg", flame_svg_write},
-    {"html", ".html", flame_html_write},
+    {"svg", ".svg", flame_svg_write, FLAME_HOT},
+    {"html", ".html", flame_html_write, FLAME_SCHEME_AUTO},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
@@ -199,7 +200,7 @@ static void fill_page(const struct flame_settings *s, const char *path, const st
         .title = s->title, .source = source_of(path, shown), .p = shown->p, .set = shown->set,
         .measure = shown->was.measure, .filtered = shown->was.filtered,
         .scheme = (enum flame_scheme)s->scheme, .theme = (enum flame_theme)s->theme, .order = (enum call_order)s->order,
-        .inverted = s->inverted, .icicle = s->icicle, .merge_recursion = s->merge_recursion, .width = (unsigned)s->width, .max_frames = s->max_frames,
+        .inverted = s->inverted, .icicle = s->icicle, .merge_recursion = s->merge_recursion, .by = (enum root_by)s->by, .width = (unsigned)s->width, .max_frames = s->max_frames,
         .layout = (enum flame_diff_layout)s->layout, .diff_of = (enum flame_diff_of)s->diff_of,
         .diff_colours = (enum flame_diff_colours)s->diff_colours,
     };
@@ -260,6 +261,8 @@ static bool flame(const struct call *c, struct err *e)
         return false;
     fill_page(s, path, &shown, &page);
     page.min_share = min_share;
+    if (page.scheme == FLAME_SCHEME_AUTO)
+        page.scheme = kind->scheme;
     if (s->diff)
         return draw_difference(s, path, &shown, page, kind, output.data, c->out, e);
     return write_page(kind, &page, output.data, c->out, e) && no_part_missing(&shown, path, e);
@@ -279,7 +282,7 @@ const struct verb verb_flame = {
              "one was longer.",
     .example = "inferom flame run.folded -o run.svg --scheme module",
     .options = flame_options,
-    .defaults = &(const struct flame_settings){.min_share = "0.1", .max_frames = 5000, .width = 1200},
+    .defaults = &(const struct flame_settings){.scheme = FLAME_SCHEME_AUTO, .min_share = "0.1", .max_frames = 5000, .width = 1200},
     .settings_size = sizeof(struct flame_settings),
     .run = flame,
 };

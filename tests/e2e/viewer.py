@@ -341,7 +341,10 @@ def selecting(b):
     page.app("app.set({thread: app.model.profile.threads.findIndex(t => t.name === 'worker') + 1})")
     near("softmax of the worker", shares(page)["softmax"], 20 / 50, 0.003)
     same("nobody else", sorted(shares(page)), ["all", "matmul", "softmax", "worker"])
-    page.app("app.set({thread: 0, focus: 'softmax'})")
+    page.app("app.set({thread: 0, roots: 'thread'})")
+    same("threads as roots", beside(page, "prefill"), ["decode", "prefill", "eval", "matmul", "softmax"])
+    near("the worker's root", max(f["w"] for f in page.frames() if f["name"] == "worker") / page.frame("all")["w"], 50 / 150, 0.003)
+    page.app("app.set({roots: 'none', focus: 'softmax'})")
     near("with softmax: worker", shares(page)["worker"], 20 / 30, 0.003)
     page.app("app.set({focus: '', drop: 'matmul'})")
     near("without matmul: decode", shares(page)["decode"], 15 / 40, 0.003)
@@ -456,6 +459,8 @@ def opened_as_asked(b):
     same("state", {k: state[k] for k in ("invert", "up", "colours", "theme", "order")},
          {"invert": True, "up": False, "colours": "cold", "theme": "dark", "order": "name"})
     same("title", (page.text("h1"), page.js("document.title")), ("A <b>title</b>", "A <b>title</b>"))
+    told = b.threads("--by", "thread", "--merge-recursion").app("app.state")
+    same("roots, recursion, colours", (told["roots"], told["recursion"], told["colours"]), ("thread", True, "auto"))
     one = b.page("one.folded", "all_alone 1\n")
     near("one frame", one.frame("all_alone")["w"], one.frame("all")["w"], 0.5)
 

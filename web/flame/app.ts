@@ -68,7 +68,7 @@ export class App {
     /* The state and its address. */
 
     set(patch: Partial<State>, push = true): void {
-        const moves = ["invert", "order"].some(key => key in patch);
+        const moves = ["invert", "order", "roots"].some(key => key in patch);
         this.state = { ...this.state, ...(moves ? { zoom: "", window: "" } : {}), ...patch };
         this.render();
         this.remember(push);

@@ -10,7 +10,7 @@ import { Amounts, Changes, changesOf, judge } from "./diff";
 import { Layout, layoutOf } from "./layout";
 import { functionsMatching, patternOf } from "./search";
 import type { State } from "./state";
-import { FunctionSums, Trie, Wishes, calleesOf, callersOf, compact, endsOf, inOrder, inverted, perFunction, reshape, sumUp } from "./trie";
+import { FunctionSums, Regrown, Trie, Wishes, calleesOf, callersOf, compact, endsOf, inOrder, inverted, perFunction, reshape, sumUp } from "./trie";
 
 /** Channels of a tree: the value of each side, then samples where they do not follow from it. */
 interface Channels { count: number[]; n: number }
@@ -51,7 +51,7 @@ export class Model {
     private readonly sums = new Kept<FunctionSums>();
     private readonly changes = new Map<string, Changes>();
     private ranks: Uint32Array | null = null;
-    private readonly threadFunctions = new Map<number, number>();
+    private readonly standIns = new Map<string, number>();
 
     constructor(readonly profile: Profile) {
         this.sides = profile.sides.length;
@@ -106,6 +106,23 @@ export class Model {
         return { n, fn, parent, self };
     }
 
+    /** The same with a frame for each thread or process at the root. */
+    private rooted(contexts: Uint8Array | null, roots: string): Trie {
+        const { fn, parent, contexts: who } = this.profile, grown = new Regrown(fn, parent, this.channels.n);
+        this.profile.sides.forEach((side, i) => {
+            for (let r = 0; r < side.node.length; r++) {
+                const context = side.context ? side.context[r] : 0, count = this.channels.count[i];
+                if (contexts && !contexts[context])
+                    continue;
+                const root = roots === "thread" ? this.threadFunction(who.thread[context]) : this.processFunction(who.process[context]);
+                grown.add(root, side.node[r], i, side.value[r]);
+                if (count >= 0 && side.count)
+                    grown.add(root, side.node[r], count, side.count[r]);
+            }
+        });
+        return grown.trie();
+    }
+
     private wishes(s: State): Wishes {
         const f = this.profile.functions;
         const hide = functionsMatching(f, patternOf(s.hide), true);
@@ -118,8 +135,9 @@ export class Model {
     }
 
     private makeStage(s: State): Stage {
-        const contexts = this.contextsThatCount(s), wishes = this.wishes(s), base = this.whole(contexts);
-        const isPlain = !contexts && !wishes.hide && !wishes.focus && !wishes.drop && !wishes.mergeRecursion;
+        const contexts = this.contextsThatCount(s), roots = this.rootsOf(s);
+        const base = roots === "none" ? this.whole(contexts) : this.rooted(contexts, roots), wishes = this.wishes(s);
+        const isPlain = roots === "none" && !contexts && !wishes.hide && !wishes.focus && !wishes.drop && !wishes.mergeRecursion;
         if (isPlain)
             return this.staged(base, node => node, this.profile.depth);
         const shaped = reshape(base, wishes);
@@ -137,8 +155,13 @@ export class Model {
         return { trie, nodeOf, depth, end: endsOf(trie.parent), totals: trie.self.map(self => sumUp(trie.parent, self)) };
     }
 
+    /** In order of time threads are roots anyway. */
+    private rootsOf(s: State): string {
+        return s.order === "time" && this.hasTimes ? "none" : s.roots;
+    }
+
     private stageKey(s: State): string {
-        return JSON.stringify([s.process, s.thread, s.phase, s.request, s.focus, s.drop, s.hide, s.system, s.recursion]);
+        return JSON.stringify([this.rootsOf(s), s.process, s.thread, s.phase, s.request, s.focus, s.drop, s.hide, s.system, s.recursion]);
     }
 
     stage(s: State): Stage {
@@ -216,17 +239,30 @@ export class Model {
         return is ? `${is.name || "thread"}${is.tid > 0 ? ` (${is.tid})` : ""}` : "no thread";
     }
 
-    /** A function that stands for a thread, in views that show threads as frames. */
-    private threadFunction(thread: number): number {
-        let fn = this.threadFunctions.get(thread);
+    processName(process: number): string {
+        const is = this.profile.processes[process - 1];
+        return is ? `${is.name || "process"}${is.pid > 0 ? ` (${is.pid})` : ""}` : "no process";
+    }
+
+    /** A function that stands for a thread or a process, where those are frames. */
+    private standIn(key: string, name: string): number {
+        let fn = this.standIns.get(key);
         if (fn === undefined) {
             const f = this.profile.functions;
-            fn = f.name.push(this.threadName(thread)) - 1;
+            fn = f.name.push(name) - 1;
             f.module.push("");
             f.file.push("");
-            this.threadFunctions.set(thread, fn);
+            this.standIns.set(key, fn);
         }
         return fn;
+    }
+
+    private threadFunction(thread: number): number {
+        return this.standIn("t" + thread, this.threadName(thread));
+    }
+
+    private processFunction(process: number): number {
+        return this.standIn("p" + process, this.processName(process));
     }
 
     callers(s: State, fn: number): Layout {

@@ -48,7 +48,7 @@ export class Panel {
     private fillLists(): void {
         const p = this.model.profile;
         const any = [
-            this.list("process", p.processes.map(one => `${one.name || "process"}${one.pid > 0 ? ` (${one.pid})` : ""}`)),
+            this.list("process", p.processes.map((_, i) => this.model.processName(i + 1))),
             this.list("thread", p.threads.map((_, i) => this.model.threadName(i + 1))),
             this.list("phase", p.phases),
             this.list("request", p.requests),
@@ -58,6 +58,7 @@ export class Panel {
         (document.getElementById("scheme") as HTMLElement).hidden = this.model.isDifference;
         fill(this.field("colours"), [["auto", "Automatic"], ...SCHEMES]);
         fill(this.field("palette"), DIFF_PALETTES);
+        (this.field("roots").closest("label") as HTMLElement).hidden = !any.includes(true);
         if (!this.model.hasTimes)
             this.field("order").querySelector('option[value="time"]')?.remove();
     }
@@ -102,6 +103,7 @@ export class Panel {
         };
         add(s.invert, "inverted", { invert: false });
         add(s.order !== "heavy", s.order === "name" ? "by name" : "in time", { order: "heavy" });
+        add(s.roots !== "none", `by ${s.roots}`, { roots: "none" });
         add(s.process, `process ${brief(p.processes[s.process - 1]?.name ?? "?")}`, { process: 0 });
         add(s.thread, `thread ${brief(this.model.threadName(s.thread))}`, { thread: 0 });
         add(s.phase, `phase ${brief(p.phases[s.phase - 1] ?? "?")}`, { phase: 0 });

@@ -8,6 +8,7 @@ export interface State {
     up: boolean; // roots at the bottom
     invert: boolean;
     order: string; // heavy, name, time
+    roots: string; // none, thread, process: a frame for each, below everything
     process: number; // 0: all; else a number of the list
     thread: number;
     phase: number;
@@ -33,7 +34,7 @@ export interface State {
 }
 
 export const DEFAULTS: State = {
-    tab: "flame", up: true, invert: false, order: "heavy",
+    tab: "flame", up: true, invert: false, order: "heavy", roots: "none",
     process: 0, thread: 0, phase: 0, request: 0,
     focus: "", drop: "", hide: "", system: false, recursion: false,
     search: "", zoom: "", window: "", function: 0, sort: "self", reverse: false,
@@ -45,6 +46,7 @@ export const DEFAULTS: State = {
 const WORDS: Partial<Record<keyof State, string[]>> = {
     tab: ["flame", "sandwich", "table"],
     order: ["heavy", "name", "time"],
+    roots: ["none", "thread", "process"],
     sort: ["self", "total", "name"],
     theme: ["auto", "light", "dark"],
     layout: ["union", "before", "after"],

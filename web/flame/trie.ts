@@ -240,6 +240,43 @@ export function inOrder(t: Trie, before: (a: number, b: number) => number): { tr
     return { trie: { n: t.n, fn, parent, self }, nodeOf };
 }
 
+/** Copies stacks of a tree under other roots; what several ends share is there once below each root. */
+export class Regrown {
+    readonly g = new Grower();
+    private readonly sums: Sums;
+    private readonly nodeOf = new Map<number, Map<number, number>>(); // by root, then by node of the tree
+
+    constructor(private readonly fn: Uint32Array, private readonly parent: Uint32Array, channels: number) {
+        this.sums = new Sums(channels);
+    }
+
+    private place(root: number, node: number): number {
+        let known = this.nodeOf.get(root);
+        if (!known)
+            this.nodeOf.set(root, known = new Map([[0, this.g.child(0, root)]]));
+        const path: number[] = [];
+        for (; !known.has(node); node = this.parent[node])
+            path.push(node);
+        let at = known.get(node) as number;
+        while (path.length) {
+            const below = path.pop() as number;
+            known.set(below, at = this.g.child(at, this.fn[below]));
+        }
+        return at;
+    }
+
+    add(root: number, node: number, channel: number, value: number): void {
+        const at = this.place(root, node);
+        this.sums.room(at + 1);
+        this.sums.columns[channel][at] += value;
+    }
+
+    trie(): Trie {
+        this.sums.room(this.g.n);
+        return this.g.trie(this.sums.columns);
+    }
+}
+
 /**
  * Stacks seen from their ends: from[k] is a node and weights[c][k] what it brings along; each walks up to
  * the root and shares its path with all who called through the same functions. Paths that carry less than
