@@ -276,7 +276,8 @@ const struct verb verb_flame = {
     .what = "draw a flame graph, or the difference of two",
     .about = "PROFILE is a file in any format that 'inferom formats' lists; - is standard input. Each box is a function, "
              "as wide as its part of what was measured, and stands on the function that called it. The picture is one "
-             "file that needs nothing else; a browser also zooms (click), searches (/) and goes back (Esc).\n\n"
+             "file that needs nothing else; a browser also zooms (click), searches (/) and goes back (Esc). With -o FILE.html it is "
+             "a page to look around in: sandwich, table, inverted, threads and requests, without any network.\n\n"
              "With --diff, PROFILE is before and AFTER is after: blue is less and orange is more, grey is what may as "
              "well be chance, hatched is new or gone. Compare values where both runs did the same work, shares where "
              "one was longer.",

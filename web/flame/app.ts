@@ -58,7 +58,7 @@ export class App {
         const events = { sort: (by: string) => this.sortBy(by), open: (fn: number) => this.set({ tab: "sandwich", function: fn }) };
         this.table = new FunctionTable(byId("view-table"), this.model, false, events);
         this.sideTable = new FunctionTable(byId("sandwich-table"), this.model, true, events);
-        this.panel = new Panel(this.model, patch => this.set(patch));
+        this.panel = new Panel(this.model, this.base, patch => this.set(patch));
         around.fillHead(profile.title, this.describer.summary());
         fillHelp(byId("help") as HTMLDialogElement, profile.facts);
         listen(this);

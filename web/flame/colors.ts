@@ -99,9 +99,10 @@ function byFunction(l: Layout, f: Functions, css: string[], rowOf: (fn: number) 
     return palette(css, node => rows[l.trie.fn[node]]);
 }
 
-/** What "automatic" means: modules where there are several, else names. */
+/** What "automatic" means: modules where most functions have one and there are several, else names. */
 export function automatic(f: Functions): string {
-    return new Set(f.module.slice(1)).size > 1 ? "module" : "name";
+    const known = f.module.filter(module => module !== "");
+    return known.length * 2 > f.module.length && new Set(known).size > 1 ? "module" : "name";
 }
 
 export function paintOf(scheme: string, l: Layout, f: Functions, dark: boolean): Paint {

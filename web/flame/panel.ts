@@ -21,7 +21,8 @@ export class Panel {
     private readonly chips = document.getElementById("chips") as HTMLElement;
     private timer = 0;
 
-    constructor(private readonly model: Model, private readonly change: Change) {
+    /** `base` is how the page opens: only what differs from it is told in a chip. */
+    constructor(private readonly model: Model, private readonly base: State, private readonly change: Change) {
         this.fillLists();
         this.form.addEventListener("submit", e => e.preventDefault());
         this.form.addEventListener("change", e => this.changed(e.target as HTMLElement));
@@ -113,9 +114,10 @@ export class Panel {
         add(s.hide !== "", `hidden ${brief(s.hide)}`, { hide: "" });
         add(s.system, "no system libraries", { system: false });
         add(s.recursion, "recursion merged", { recursion: false });
-        add(this.model.isDifference && s.layout !== "union", `width ${s.layout}`, { layout: "union" });
-        add(this.model.isDifference && s.by !== "share", "by value", { by: "share" });
-        add(this.model.isDifference && s.of !== "cause", s.of === "self" ? "own change" : "all within", { of: "cause" });
+        const { layout, by, of } = this.base;
+        add(this.model.isDifference && s.layout !== layout, s.layout === "union" ? "width of both" : `width ${s.layout}`, { layout });
+        add(this.model.isDifference && s.by !== by, `by ${s.by}`, { by });
+        add(this.model.isDifference && s.of !== of, s.of === "cause" ? "where it changed" : s.of === "self" ? "own change" : "all within", { of });
         add(this.model.isDifference && s.swap, "other direction", { swap: false });
         this.chips.replaceChildren(...chips);
         this.chips.hidden = chips.length === 0;
