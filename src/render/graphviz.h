@@ -15,7 +15,7 @@
 #pragma once
 #include "base/sink.h"
 
-enum { GRAPHVIZ_CPU_S = 120 };
+enum { GRAPHVIZ_CPU_S = 60 };
 
 /* format: "svg", "png". Nothing goes out unless the picture is complete. */
 bool graphviz_draw(struct view dot, const char *format, struct sink *out, struct err *e) MUST_CHECK;

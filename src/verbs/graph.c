@@ -12,7 +12,7 @@
 #include <regex.h>
 
 #define MOST_DRAWN 500           /* nodes that Graphviz lays out in seconds; twice as many take five times as long */
-#define EDGES_PER_NODE 5
+#define EDGES_PER_NODE 2           /* more of them are a thicket, and cost the layout dearly */
 #define LARGEST_DOT ((size_t)256 << 20)
 
 enum graph_form { FORM_AUTO, FORM_DOT, FORM_SVG, FORM_PNG, FORM_TEXT, FORM_COUNT };
@@ -165,7 +165,7 @@ static bool draw(const struct graph_picture *d, enum graph_form form, struct sin
     }
     if (d->c->n_nodes > MOST_DRAWN) {
         err_set(e, ERR_LIMIT, "%zu functions are too many for a picture: %d is the most", d->c->n_nodes, MOST_DRAWN);
-        return err_hint(e, "--max-nodes %d, a higher --node-threshold, or DOT", MOST_DRAWN);
+        return err_hint(e, "--max-nodes %d draws the heaviest", MOST_DRAWN);
     }
     own(buf) struct buf dot;
     struct sink s;
@@ -188,7 +188,7 @@ static bool write_to(const struct graph_picture *d, enum graph_form form, const 
 /* What cannot be drawn here can be drawn elsewhere: DOT is always possible. */
 static bool fall_back(const struct graph_picture *d, enum graph_form form, const char *path, const struct call *c, struct err *e)
 {
-    if (e->kind != ERR_UNSUPPORTED || is_stdout(path))
+    if ((e->kind != ERR_UNSUPPORTED && e->kind != ERR_LIMIT) || is_stdout(path) || form == FORM_DOT)
         return false;
     own(buf) struct buf dot;
     buf_init(&dot, 1 << 16);
@@ -196,6 +196,8 @@ static bool fall_back(const struct graph_picture *d, enum graph_form form, const
     struct err failed = {0};
     if (!write_to(d, FORM_DOT, dot.data, c, &failed))
         return false;
+    if (e->kind == ERR_LIMIT)
+        return err_hint(e, "%s was written instead; fewer functions (--max-nodes) and calls (--edge-threshold) can be drawn", dot.data);
     return err_hint(e, "%s was written instead; 'dot -T%s' draws it", dot.data, form_names[form]);
 }
 
