@@ -19,7 +19,8 @@ static void add_samples(struct methods *m, const struct profile *p, const struct
     if (samples_taken(p, set) < 0)
         return;
     size_t counted = measure_named(p, set, VIEW("samples"));
-    own(free) int64_t *sums = leaf_sums(p, set, counted < set->n_measures ? set->values[counted] : NULL);
+    bool is_counted = counted < set->n_measures && !set->measures[counted].decimals;
+    own(free) int64_t *sums = leaf_sums(p, set, is_counted ? set->values[counted] : NULL);
     for (size_t i = 0; i < m->n; i++)
         m->rows[i].samples = sums[m->rows[i].function.i];
 }
@@ -50,10 +51,10 @@ static void add_scopes(struct methods *m, const struct profile *p)
     }
 }
 
-/* What was allocated, rather than what is left of it, where both were recorded. */
+/* What was allocated. What is left of it (inuse_space) is another question. */
 static bool find_heap(const struct profile *p, struct methods *m)
 {
-    static const char *const best_first[] = {"alloc_space", "allocated", "alloc_bytes", "inuse_space", NULL};
+    static const char *const best_first[] = {"alloc_space", "allocated", "alloc_bytes", NULL};
     for (const char *const *name = best_first; *name; name++)
         for (uint32_t i = 0; i < profile_sets(p); i++) {
             const struct sample_set *set = profile_set(p, (set_id){i});
@@ -68,10 +69,8 @@ static bool find_heap(const struct profile *p, struct methods *m)
 
 static size_t objects_measure(const struct profile *p, const struct methods *m)
 {
-    struct view bytes = profile_string(p, m->heap->measures[m->heap_measure].name);
-    bool is_live = view_same(bytes, VIEW("inuse_space"));
-    return measure_named(p, m->heap, is_live ? VIEW("inuse_objects") : view_same(bytes, VIEW("alloc_space"))
-                                                 ? VIEW("alloc_objects") : VIEW("allocations"));
+    size_t objects = measure_named(p, m->heap, VIEW("alloc_objects"));
+    return objects < m->heap->n_measures ? objects : measure_named(p, m->heap, VIEW("allocations"));
 }
 
 static void add_bytes(struct methods *m, const struct profile *p)

@@ -57,19 +57,6 @@ static void cpu(struct json_writer *w, const struct findings *f)
     json_close(w, '}');
 }
 
-static double most_of_series(const struct profile *p, const char *name)
-{
-    double most = UNKNOWN;
-    for (uint32_t i = 0; i < profile_series_count(p); i++) {
-        const struct series *s = profile_series(p, (series_id){i});
-        if (!view_same(profile_string(p, s->name), view_of(name)))
-            continue;
-        for (size_t k = 0; k < s->n; k++)
-            most = fmax(most, s->readings[k].value); /* passes over NAN */
-    }
-    return most;
-}
-
 static void memory(struct json_writer *w, const struct findings *f)
 {
     int64_t allocations = f->methods.has_bytes ? 0 : METHOD_UNKNOWN;
@@ -77,7 +64,7 @@ static void memory(struct json_writer *w, const struct findings *f)
         allocations += f->methods.rows[i].allocations > 0 ? f->methods.rows[i].allocations : 0;
     json_key(w, "memory");
     json_open(w, '{');
-    number(w, "peak_mb", most_of_series(f->r->p, "memory") / 1e6);
+    number(w, "peak_mb", UNKNOWN); /* samples of allocations do not say what was alive at once */
     number(w, "allocations", allocations > 0 ? (double)allocations : UNKNOWN);
     number(w, "allocated_mb", f->methods.has_bytes ? (double)f->methods.bytes_whole / 1e6 : UNKNOWN);
     number(w, "leaked_mb", UNKNOWN); /* nobody has looked for leaks here */

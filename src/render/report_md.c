@@ -212,9 +212,9 @@ static void put_hot_section(const struct findings *f, struct sink *out)
     else if (!f->methods.has_extremes)
         sink_puts(out, "\nThe tracer added its calls up: shortest and longest are not known.\n");
     if (!finding_is_time(f)) {
-        sink_puts(out, "\nTotal and self are in ");
+        sink_puts(out, f->measure->unit == UNIT_BYTES ? "\nTotal and self are bytes of " : "\nTotal and self are in ");
         markdown_text(out, finding_measure(f), NAME_COLUMNS);
-        sink_puts(out, ", not milliseconds: the profile does not say how much time one stands for.\n");
+        sink_puts(out, ", not milliseconds: the profile does not say how much time they stand for.\n");
     }
     if (isnan(f->samples))
         sink_puts(out, "\nThere are no intervals: the numbers are not shares of equal samples.\n");
