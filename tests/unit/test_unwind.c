@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "check.h"
 #include "eh_writer.h"
+#include "unwind/function_ranges.h"
 #include "unwind/unwind_table.h"
 
 #include <inttypes.h>
@@ -209,6 +210,36 @@ static void check_whole_sections(void)
                    "0:none 10:fp+16,fp@-16 20:sp+24 28:none 40:sp+64 50:signal+0 58:none");
 }
 
+/* Where functions begin and end: also those whose rules are alike, and of two that claim the same code the one that begins there. */
+static void check_function_ranges(void)
+{
+    struct eh_writer w = {.n = 0};
+    size_t cie = usual_cie(&w);
+    eh_fde(&w, cie, START + 0x40, 0x10, OPS(NOP));
+    eh_fde(&w, cie, START + 0x10, 0x10, OPS(NOP));
+    eh_fde(&w, cie, START + 0x20, 0x08, OPS(NOP)); /* side by side with the one before, and with the same rules */
+    eh_fde(&w, cie, START + 0x20, 0x04, OPS(NOP));
+    struct unwind_sections s = sections_of(&w);
+    own(function_ranges) struct function_ranges *f = NULL;
+    CHECK(function_ranges_new(&f, &s, NULL));
+    static const struct {
+        uint64_t at, start, end; /* from START; end 0: in no function */
+    } rows[] = {
+        {0x00, 0, 0},       {0x0f, 0, 0},       {0x10, 0x10, 0x20}, {0x1f, 0x10, 0x20}, {0x20, 0x20, 0x28},
+        {0x27, 0x20, 0x28}, {0x28, 0, 0},       {0x3f, 0, 0},       {0x40, 0x40, 0x50}, {0x4f, 0x40, 0x50},
+        {0x50, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct unwind_range got = {0};
+        CHECK_EQ(function_ranges_at(f, START + rows[i].at, &got), rows[i].end != 0);
+        CHECK_EQ(got.start, rows[i].end ? START + rows[i].start : 0);
+        CHECK_EQ(got.end, rows[i].end ? START + rows[i].end : 0);
+    }
+    CHECK_EQ(function_ranges_at(f, 0, &(struct unwind_range){0}), false);
+    CHECK_EQ(function_ranges_at(f, UINT64_MAX, &(struct unwind_range){0}), false);
+    CHECK(function_ranges_bytes(f) < 128);
+}
+
 static void check_bad_entries(void)
 {
     static const char *const none = "none of the entries of .eh_frame at 0x100000 can be understood";
@@ -310,6 +341,7 @@ int main(void)
     check_remembering_too_much();
     check_encodings();
     check_whole_sections();
+    check_function_ranges();
     check_bad_entries();
     check_other_spellings();
     check_code_without_rules();

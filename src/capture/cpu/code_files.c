@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/intern.h"
 #include "symbols/symbols.h"
+#include "unwind/function_ranges.h"
 
 #include <elf.h>
 #include <inttypes.h>
@@ -15,6 +16,8 @@ struct code_file {
     bool is_twin;               /* image and table belong to another row: the same file under two keys */
     struct image *image;        /* NULL: could not be opened */
     struct unwind_table *table; /* NULL: no rules */
+    struct function_ranges *ranges; /* NULL: nobody has asked, or there are none */
+    bool is_asked_for_ranges;
     mapping_id mapping;
 };
 
@@ -58,6 +61,7 @@ void code_files_free(struct code_files *cs)
     for (size_t i = 0; i < cs->n; i++) {
         if (cs->rows[i].is_twin)
             continue;
+        function_ranges_free(cs->rows[i].ranges);
         image_free(cs->rows[i].image);
         unwind_table_free(cs->rows[i].table);
     }
@@ -140,13 +144,19 @@ static bool arch_of(int machine, enum unwind_arch *out)
     return machine == EM_AARCH64 || machine == EM_X86_64;
 }
 
+static bool sections_of(const struct code_file *c, struct unwind_sections *out)
+{
+    *out = (struct unwind_sections){0};
+    out->eh_frame = image_section(c->image, ".eh_frame", &out->eh_frame_address);
+    return arch_of(image_machine(c->image), &out->arch);
+}
+
 static void build_table(struct code_file *c)
 {
     static const char *const plts[] = {".plt", ".plt.sec", ".plt.got"};
-    struct unwind_sections s = {0};
-    if (!arch_of(image_machine(c->image), &s.arch))
+    struct unwind_sections s;
+    if (!sections_of(c, &s))
         return;
-    s.eh_frame = image_section(c->image, ".eh_frame", &s.eh_frame_address);
     s.text = image_section(c->image, ".text", &s.text_address);
     s.text_stays = true; /* image and table of a row go together */
     for (size_t i = 0; i < sizeof plts / sizeof *plts; i++) {
@@ -231,6 +241,27 @@ static struct view last_part(struct view path)
     return slash ? view_between(slash + 1, path.at + path.n) : path;
 }
 
+/* The row that image and table belong to. */
+static struct code_file *owner_of(const struct code_files *cs, struct code_file *c)
+{
+    for (size_t i = 1; c->is_twin && i < cs->n; i++)
+        if (!cs->rows[i].is_twin && cs->rows[i].image == c->image)
+            return &cs->rows[i];
+    return c;
+}
+
+/* Where the function without a name begins; the address itself when not even that is known. */
+static uint64_t start_of(const struct code_files *cs, struct code_file *c, uint64_t address)
+{
+    struct code_file *owner = owner_of(cs, c);
+    struct unwind_sections s;
+    struct unwind_range range;
+    if (!owner->is_asked_for_ranges && owner->image && sections_of(owner, &s) && !function_ranges_new(&owner->ranges, &s, NULL))
+        log_debug("%.*s: no ranges of functions", (int)c->path.n, c->path.at);
+    owner->is_asked_for_ranges = true;
+    return owner->ranges && function_ranges_at(owner->ranges, address, &range) ? range.start : address;
+}
+
 /* [libfoo.so+0x1234]; what is in brackets already keeps one pair: [vdso+0x1234]. */
 static str_id nameless(struct builder *names, struct view module, uint64_t address)
 {
@@ -241,11 +272,11 @@ static str_id nameless(struct builder *names, struct view module, uint64_t addre
     return builder_string(names, (struct view){text, (size_t)n});
 }
 
-static void add_place(struct code_files *cs, const struct code_file *c, uint64_t address, const struct place *p, bool is_inlined)
+static void add_place(struct code_files *cs, struct code_file *c, uint64_t address, const struct place *p, bool is_inlined)
 {
     struct builder *b = cs->names;
     struct function f = {
-        .name = p->name.n ? builder_string(b, p->name) : nameless(b, last_part(c->path), address),
+        .name = p->name.n ? builder_string(b, p->name) : nameless(b, last_part(c->path), start_of(cs, c, address)),
         .file = builder_string(b, p->function_file.n ? p->function_file : p->file),
         .line = p->function_line,
         .mapping = c->mapping,
@@ -257,7 +288,7 @@ static void add_place(struct code_files *cs, const struct code_file *c, uint64_t
 static struct resolved resolve(struct code_files *cs, code_file_id id, uint64_t address)
 {
     struct resolved r = {.address = address, .file = id, .first = (uint32_t)cs->n_frames};
-    const struct code_file *c = &cs->rows[id.i];
+    struct code_file *c = &cs->rows[id.i];
     struct place places[PLACES_MOST] = {0};
     size_t n = c->image ? image_places(c->image, address, places) : 1;
     for (size_t i = 0; i < n; i++)
@@ -288,15 +319,6 @@ const frame_id *code_files_frames(struct code_files *cs, code_file_id id, uint64
     return cs->frames + cs->resolved[row].first;
 }
 
-/* A twin has the mapping of the row whose image it uses. */
-static mapping_id mapping_of_twin(const struct code_files *cs, const struct code_file *c)
-{
-    for (size_t i = 1; i < cs->n; i++)
-        if (!cs->rows[i].is_twin && cs->rows[i].image == c->image)
-            return cs->rows[i].mapping;
-    return MAPPING_NONE;
-}
-
 void code_files_begin_again(struct code_files *cs, struct builder *names)
 {
     cs->names = names;
@@ -308,7 +330,7 @@ void code_files_begin_again(struct code_files *cs, struct builder *names)
             cs->rows[i].mapping = mapping_of(names, &cs->rows[i]);
     for (size_t i = 1; i < cs->n; i++)
         if (cs->rows[i].is_twin)
-            cs->rows[i].mapping = mapping_of_twin(cs, &cs->rows[i]);
+            cs->rows[i].mapping = owner_of(cs, &cs->rows[i])->mapping;
 }
 
 size_t code_files_count(const struct code_files *cs)
@@ -324,6 +346,7 @@ size_t code_files_held_bytes(const struct code_files *cs)
     size_t n = cs->texts.held_bytes + cs->resolved_cap * sizeof *cs->resolved + cs->frames_cap * sizeof *cs->frames;
     for (size_t i = 1; i < cs->n; i++)
         if (!cs->rows[i].is_twin && cs->rows[i].image)
-            n += image_held_bytes(cs->rows[i].image) + (cs->rows[i].table ? unwind_table_bytes(cs->rows[i].table) : 0);
+            n += image_held_bytes(cs->rows[i].image) + (cs->rows[i].table ? unwind_table_bytes(cs->rows[i].table) : 0) +
+                 (cs->rows[i].ranges ? function_ranges_bytes(cs->rows[i].ranges) : 0);
     return n;
 }

@@ -9,7 +9,8 @@
  *     map of a process ── id ──> image (names), unwind table, address -> frames
  *
  * A file that cannot be opened, or is not the one that was mapped, still has an id:
- * its frames are called [module+0xoffset], by file offset.
+ * its frames are called [module+0xoffset], by file offset. A function without a name in a
+ * file that was opened is called [module+0xstart], after the address it begins at.
  *
  * Owns:     images, tables, frames. The names go into the builder it was given.
  * Threads:  one at a time.

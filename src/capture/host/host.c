@@ -1,7 +1,6 @@
 #include "capture/host/host.h"
 #include "base/mem.h"
 #include "base/own.h"
-#include "base/own.h"
 #include "base/text.h"
 
 #include <dirent.h>
