@@ -21,9 +21,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 
-/* How often /proc/PID/maps or a JIT's map file is read again because an address is unknown. */
-#define READ_AGAIN_NS UINT64_C(100000000)
-
 /* A walked sample without names. */
 struct waiting {
     uint64_t time_ns;
@@ -281,19 +278,6 @@ static void add_step(struct processes *ps, struct step step)
     ps->steps[ps->n_steps++] = step;
 }
 
-/* Code that is in no file: a just-in-time compiler may have left a list of what it made. */
-static struct view jit_name(struct processes *ps, struct task_process *p, uint64_t address, uint64_t now_ns)
-{
-    struct view name = p->jit ? jit_symbols_at(p->jit, address) : (struct view){0};
-    if (name.n || (p->jit_read_ns && now_ns - p->jit_read_ns < READ_AGAIN_NS))
-        return name;
-    p->jit_read_ns = now_ns;
-    char path[128];
-    snprintf(path, sizeof path, "%s/%" PRId32 "/root/tmp/perf-%" PRId32 ".map", ps->plan.proc, p->pid, p->pid);
-    bool is_there = p->jit ? jit_symbols_refresh(p->jit, NULL) : jit_symbols_open(&p->jit, path, NULL);
-    return is_there ? jit_symbols_at(p->jit, address) : name;
-}
-
 static void add_address(struct processes *ps, struct task_process *p, uint64_t address, uint64_t now_ns)
 {
     const struct code_map *m = space_at(&p->space, address);
@@ -301,7 +285,7 @@ static void add_address(struct processes *ps, struct task_process *p, uint64_t a
         add_step(ps, (struct step){.address = space_virtual(&p->space, m, address), .file = m->file});
         return;
     }
-    struct view name = jit_name(ps, p, address, now_ns);
+    struct view name = task_jit_name(p, ps->plan.proc, address, now_ns);
     struct view module = name.n ? VIEW("[jit]") : (struct view){0};
     add_step(ps, (struct step){.frame = stack_names_frame(&ps->naming, name.n ? name : VIEW("[unknown]"), module, FRAME_NATIVE)});
 }
@@ -311,7 +295,7 @@ static void add_address(struct processes *ps, struct task_process *p, uint64_t a
 /* Maps we were not told of: made before we came, or by mprotect(), which the kernel keeps to itself. */
 static bool read_again(struct processes *ps, struct task_process *p, uint64_t now_ns)
 {
-    if (p->maps_read_ns && now_ns - p->maps_read_ns < READ_AGAIN_NS)
+    if (p->maps_read_ns && now_ns - p->maps_read_ns < TASK_READ_AGAIN_NS)
         return false;
     p->maps_read_ns = now_ns;
     return space_read(&p->space, ps->files, ps->plan.proc, p->pid, NULL);

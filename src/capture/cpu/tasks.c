@@ -1,6 +1,9 @@
 #include "capture/cpu/tasks.h"
 #include "base/mem.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 static size_t bucket(int32_t number) { return (uint32_t)number % TASK_BUCKETS; } /* numbers are given in sequence */
 
 static void process_free(struct task_process *p)
@@ -128,4 +131,16 @@ void tasks_each(const struct tasks *t, void (*each)(void *self, struct task_thre
     for (size_t i = 0; i < TASK_BUCKETS; i++)
         for (struct task_thread *h = t->threads[i]; h; h = h->next)
             each(self, h);
+}
+
+struct view task_jit_name(struct task_process *p, const char *proc, uint64_t address, uint64_t now_ns)
+{
+    struct view name = p->jit ? jit_symbols_at(p->jit, address) : (struct view){0};
+    if (name.n || (p->jit_read_ns && now_ns - p->jit_read_ns < TASK_READ_AGAIN_NS))
+        return name;
+    p->jit_read_ns = now_ns;
+    char path[128];
+    snprintf(path, sizeof path, "%s/%" PRId32 "/root/tmp/perf-%" PRId32 ".map", proc, p->pid, p->pid);
+    bool is_there = p->jit ? jit_symbols_refresh(p->jit, NULL) : jit_symbols_open(&p->jit, path, NULL);
+    return is_there ? jit_symbols_at(p->jit, address) : name;
 }

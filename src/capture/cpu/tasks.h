@@ -18,6 +18,9 @@
 
 enum { TASKS_REMEMBERED = 512, TASK_BUCKETS = 4096, TASK_NAME_ROOM = 64 };
 
+/* How often /proc/PID/maps or a JIT's map file is read again because an address is unknown. */
+#define TASK_READ_AGAIN_NS UINT64_C(100000000)
+
 struct task_process {
     struct task_process *next; /* in its bucket */
     int32_t pid;
@@ -64,5 +67,8 @@ void task_set_name(char into[TASK_NAME_ROOM], struct view name); /* cut where th
 /* A thread has ended. Whoever is forgotten because of that is given to `last_word` first. */
 void tasks_end(struct tasks *t, int32_t tid, void (*last_word)(void *self, struct task_thread *), void *self);
 void tasks_forget(struct tasks *t, int32_t tid); /* at once: its number is somebody else's now */
+
+/* Code that is in no file: a just-in-time compiler may have left a list of what it made. Empty: it has not. */
+struct view task_jit_name(struct task_process *p, const char *proc, uint64_t address, uint64_t now_ns);
 
 void tasks_each(const struct tasks *t, void (*each)(void *self, struct task_thread *), void *self);
