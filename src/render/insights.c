@@ -155,6 +155,10 @@ static void few_samples(struct findings *f)
     enum { ENOUGH = 1000 };
     if (isnan(f->samples) || f->samples >= ENOUGH)
         return;
+    if (f->samples < 1) {
+        add(f, "few samples", true, 0, "There is not one sample");
+        return;
+    }
     struct interval half = share_interval(0.5, f->samples);
     add(f, "few samples", true, f->samples, "Only %.0f samples: a share of 50 %% could as well be %.0f %% or %.0f %%", f->samples,
         100 * half.low, 100 * half.high);
