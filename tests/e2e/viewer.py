@@ -143,6 +143,7 @@ def searching(b):
     page = b.threads()
     page.key("/")
     page.type("softmax")
+    page.wait("document.getElementById('hits').textContent !== ''")
     same("softmax", page.text("#hits"), "20.0 %")
     page.js("document.getElementById('search').value = ''")
     for text, share in {"decode|softmax": "50.0 %", "EVAL": "no match", "eval": "10.0 %", "^main$": "66.7 %", "mat.ul": "73.3 %", "m(": "no match"}.items():
@@ -405,6 +406,7 @@ def keyboard(b):
     same("closed", page.js("document.getElementById('help').open"), False)
     page.key("/")
     page.type("eval")
+    page.wait("document.getElementById('hits').textContent !== ''")
     page.key("Enter")
     same("in the box, keys are letters", page.app("app.state.search"), "eval")
     page.key("Escape")

@@ -70,6 +70,10 @@ export class App {
     set(patch: Partial<State>, push = true): void {
         const moves = ["invert", "order", "roots"].some(key => key in patch);
         this.state = { ...this.state, ...(moves ? { zoom: "", window: "" } : {}), ...patch };
+        if (patch.order === "time") // what is merged from the leaves has no order of time
+            this.state.invert = false;
+        else if (patch.invert && this.state.order === "time")
+            this.state.order = "heavy";
         this.render();
         this.remember(push);
     }

@@ -3,6 +3,8 @@
 import type { App } from "./app";
 import { Action, actionOf } from "./help";
 
+const PATIENT_ABOVE = 2_000_000; // nodes: then a search waits until a word has been typed
+
 const byId = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
 
 /** Whether a key belongs to what has the focus, and not to the page. */
@@ -14,7 +16,7 @@ function isTaken(e: KeyboardEvent, app: App): boolean {
         return e.key !== "Escape";
     if (at.matches("button, a") && (e.key === "Enter" || e.key === "Backspace"))
         return true;
-    return isArrow && (app.state.tab === "table" || !!at.closest("table"));
+    return isArrow && (app.state.tab === "table" || !!at.closest("table, [role=tablist]"));
 }
 
 function keyed(e: KeyboardEvent, app: App): void {
@@ -51,7 +53,12 @@ function listenToMenus(app: App): void {
 
 function listenToSearch(app: App): void {
     const box = byId("search") as HTMLInputElement;
-    box.addEventListener("input", () => app.set({ search: box.value }, false));
+    let timer = 0;
+    box.addEventListener("input", () => {
+        const isLarge = (app.main.layout?.trie.n ?? 0) > PATIENT_ABOVE;
+        clearTimeout(timer);
+        timer = window.setTimeout(() => app.set({ search: box.value }, false), isLarge ? 300 : 0);
+    });
     box.addEventListener("keydown", e => {
         if (e.key === "Enter")
             app.goToMatch(e.shiftKey ? -1 : 1);
@@ -60,13 +67,27 @@ function listenToSearch(app: App): void {
     byId("next").addEventListener("click", () => app.goToMatch(1));
 }
 
+const TABS = ["flame", "sandwich", "table"];
+
+function listenToTabs(app: App): void {
+    for (const tab of TABS)
+        byId("tab-" + tab).addEventListener("click", () => app.set({ tab }));
+    byId("tab-flame").parentElement?.addEventListener("keydown", e => {
+        const step = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? TABS.length - 1 : 0;
+        if (!step)
+            return;
+        const tab = TABS[(TABS.indexOf(app.state.tab) + step) % TABS.length];
+        app.set({ tab });
+        byId("tab-" + tab).focus();
+    });
+}
+
 export function listen(app: App): void {
     document.addEventListener("keydown", e => keyed(e, app));
     window.addEventListener("popstate", () => app.readAddress());
     window.addEventListener("hashchange", () => app.readAddress());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => app.render());
-    for (const tab of ["flame", "sandwich", "table"])
-        byId("tab-" + tab).addEventListener("click", () => app.set({ tab }));
+    listenToTabs(app);
     byId("reset").addEventListener("click", () => app.reset());
     byId("options").addEventListener("click", () => app.toggle("options", byId("panel")));
     byId("help-open").addEventListener("click", () => app.act("help"));

@@ -37,6 +37,8 @@ class Kept<T> {
 }
 
 function byWeight(totals: Float64Array[], scale: number[]): (a: number, b: number) => number {
+    if (scale.length === 1)
+        return (a, b) => totals[0][b] - totals[0][a] || a - b;
     const weight = (i: number): number => scale.reduce((sum, s, side) => sum + s * totals[side][i], 0);
     return (a, b) => weight(b) - weight(a) || a - b;
 }
