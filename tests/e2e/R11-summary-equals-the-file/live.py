@@ -9,18 +9,22 @@ need_sampling()
 p = subprocess.run([INFEROM, "record", "-o", "run.inferom", "--", fixture("fx-burn-nofp"), "--seconds", "1"], stdout=subprocess.PIPE,
                    stderr=subprocess.PIPE, text=True)
 shown = subprocess.run([INFEROM, "report", "--top", "10", "run.inferom"], check=True, stdout=subprocess.PIPE, text=True).stdout
-
-
-def numbers_and_name(text):
-    """Of each line self, total, their shares and the function; where it is may be cut where the window ends."""
-    return [" ".join(line.split()[:9]) for line in text.splitlines()]
-
-
-table = numbers_and_name(shown.partition("Functions by self\n")[2].strip())
-summary = numbers_and_name(p.stderr)
+table = shown.partition("Functions by self\n")[2].strip().splitlines()
 check("a table of ten at most", 3 <= len(table) <= 12, len(table))
-check("the head is in both", table[0] in summary, table[0])
-check("all lines are the same", table == summary[summary.index(table[0]):][:len(table)], table[1:4])
+summary = p.stderr.splitlines()
+begin = next((i for i, line in enumerate(summary) if line.split()[:3] == ["Self", "Total", "Function"]), None)
+check("the summary has a table", begin is not None, p.stderr)
+
+
+def row(line):
+    """The numbers, and the beginning of the name: into a log the summary is no wider than 120 columns, and names give way."""
+    words = line.split()
+    return words[:8] + [w[:12] for w in words[8:9]]
+
+
+for shown, said in zip(table, summary[begin:]):
+    check("the same row", row(shown) == row(said), (row(shown), row(said)))
+check("no line of it is wider", max(map(len, summary[begin:begin + len(table)])) <= 120, summary[begin:])
 r = inferom("report", "--json", "--top", "10", "run.inferom")
 check("burn_a and burn_w are among the first two", {f["function"] for f in r["functions"][:2]} == {"burn_a", "burn_w"}, [f["function"] for f in r["functions"][:2]])
 done()
