@@ -28,7 +28,8 @@
     let bare = name.replace(/ \[clone.*$/, ""), before = "";
     while (bare !== before) {
       before = bare;
-      bare = bare.replace(/<[^<>\u2026]*>/g, "<\u2026>").replace(/<(?:[^<>]|<\u2026>)+>/g, "<\u2026>").replace(/\((?!anonymous namespace\))[^()]*\)/g, "");
+      bare = bare.replace(/<[^<>\u2026]*>/g, "<\u2026>").replace(/<(?:[^<>]|<\u2026>)+>/g, "<\u2026>");
+      bare = bare.replace(/\((?!anonymous namespace\))[^()]*\)/g, "");
     }
     bare = bare.replace(/ const$/, "");
     if (/::|</.test(bare)) bare = bare.replace(/^.* (?=\S)/, "");
@@ -107,10 +108,15 @@
   const controls = document.createElementNS(NS, "foreignObject");
   const div = document.createElementNS("http://www.w3.org/1999/xhtml", "div");
   div.setAttribute("class", "controls");
-  const make = (tag, props) => { const e = document.createElementNS("http://www.w3.org/1999/xhtml", tag); Object.assign(e, props); div.append(e); return e; };
+  const make = (tag, props) => {
+    const e = Object.assign(document.createElementNS("http://www.w3.org/1999/xhtml", tag), props);
+    div.append(e);
+    return e;
+  };
   const reset = make("button", { type: "button", textContent: "Reset zoom" });
   const matched = make("span", {});
-  const field = make("input", { type: "search", placeholder: "Search (regex)", title: "Search function names: a regular expression. Keys: / search, arrows move, Enter zooms, Esc resets" });
+  const keys = "A regular expression over function names. Keys: / goes here, arrows move, Enter zooms, Esc resets";
+  const field = make("input", { type: "search", placeholder: "Search (regex)", title: keys });
   matched.setAttribute("role", "status");
   field.setAttribute("aria-label", "Search function names");
   controls.append(div);
@@ -172,7 +178,7 @@
     }
     e.preventDefault();
   });
-  const frameOf = (e) => { const g = e.target.closest("g"); return g && g.parentNode === area ? frames.find((f) => f.g === g) : null; };
+  const frameOf = (e) => frames.find((f) => f.g === e.target.closest("g")) || null;
   area.addEventListener("click", (e) => { const f = frameOf(e); if (f) zoom(f); });
   area.addEventListener("mouseover", (e) => tell(frameOf(e)));
   area.addEventListener("mouseleave", () => tell(null));

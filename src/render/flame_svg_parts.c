@@ -21,7 +21,8 @@ void svg_number(struct sink *out, double n)
 
 static void put_theme(struct sink *out, const char *back, const char *ink, const char *faint)
 {
-    sink_printf(out, "svg:root{background:%s}.bg{fill:%s}.frames rect{stroke:%s}.title{fill:%s}.sub,.details{fill:%s}\n", back, back, back, ink, faint);
+    sink_printf(out, "svg:root{background:%s}.bg{fill:%s}.frames rect{stroke:%s}\n", back, back, back);
+    sink_printf(out, ".title{fill:%s}.sub,.details{fill:%s}\n", ink, faint);
     sink_printf(out, ".controls input,.controls button{background:%s;color:%s}.controls{color:%s}\n", back, ink, ink);
 }
 
