@@ -135,6 +135,34 @@ static void check_samples(bool with_times)
         CHECK_EQ(s.rows[3].time_ns, 4000);
 }
 
+/* What ends in code without a name: none at all, or one made of its address. */
+static void check_unresolved(void)
+{
+    static const struct {
+        const char *leaf;
+        int64_t value;
+    } ends[] = {{"[libfoo.so+0x1230]", 3}, {"[unknown]", 2}, {"", 1}, {"[idle]", 50}, {"operator[]+0x1", 40}};
+    struct builder *b = builder_new();
+    static const struct measure_spec count = {.name = {"samples", 7}, .unit = UNIT_COUNT};
+    set_id set = builder_set(b, VIEW("samples"), &count, 1);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        stack_id at = builder_push(b, STACK_ROOT, builder_frame_named(b, VIEW("main")));
+        builder_sample(b, set, TIME_NONE, CONTEXT_NONE, builder_push(b, at, builder_frame_named(b, view_of(ends[i].leaf))), &ends[i].value);
+    }
+    own(profile) struct profile *p = NULL;
+    struct err e = {0};
+    CHECK(builder_finish(b, &p, &e));
+    struct flame_side side = side_of(p);
+    own(flame_tree) struct flame_tree t;
+    CHECK(flame_tree_of(&side, 1, &t, &e));
+    own(flame_who) struct flame_who who;
+    flame_who_of(&side, 1, &who);
+    own(flame_samples) struct flame_samples s = flame_samples_of(&side, &t, 0, &who);
+    CHECK_EQ(s.unresolved_sum, 6);
+    CHECK_EQ(s.value_sum, 96);
+    CHECK(s.count_is_value);
+}
+
 /* Two profiles are one tree; a side that has nothing at a node says nothing about it. */
 static void check_two_sides(void)
 {
@@ -196,6 +224,7 @@ int main(void)
     check_tree();
     check_samples(false);
     check_samples(true);
+    check_unresolved();
     check_two_sides();
     check_whole();
     return CHECK_DONE();
