@@ -163,7 +163,7 @@ static double scatter(const struct difference *d, const struct amount *a, const 
     if (d->by == DIFFERENCE_BY_VALUE)
         return a->squares;
     double p = part(a, whole), all = (double)whole->value;
-    return all ? (a->squares * (1 - 2 * p) + p * p * whole->squares) / (all * all) : 0;
+    return all != 0 ? (a->squares * (1 - 2 * p) + p * p * whole->squares) / (all * all) : 0;
 }
 
 /* What one sample is worth, of those that the two sides have. */
@@ -172,10 +172,10 @@ static double one_sample(const struct difference *d, const struct changed *c)
     double b = (double)c->before.value, a = (double)c->after.value, squares_b = c->before.squares, squares_a = c->after.squares;
     if (d->by == DIFFERENCE_BY_SHARE) {
         double all_b = (double)d->whole.before.value, all_a = (double)d->whole.after.value;
-        b = all_b ? b / all_b : 0;
-        a = all_a ? a / all_a : 0;
-        squares_b = all_b ? squares_b / (all_b * all_b) : 0;
-        squares_a = all_a ? squares_a / (all_a * all_a) : 0;
+        b = all_b != 0 ? b / all_b : 0;
+        a = all_a != 0 ? a / all_a : 0;
+        squares_b = all_b != 0 ? squares_b / (all_b * all_b) : 0;
+        squares_a = all_a != 0 ? squares_a / (all_a * all_a) : 0;
     }
     double sum = fabs(b) + fabs(a);
     return sum > 0 ? (squares_b + squares_a) / sum : 0;
