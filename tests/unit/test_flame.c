@@ -160,8 +160,9 @@ static void check_modules(void)
     static const struct measure_spec count = {.name = {"samples", 7}, .unit = UNIT_COUNT};
     set_id set = builder_set(b, VIEW("samples"), &count, 1);
     for (int64_t i = 0; i < 40; i++) {
-        char path[32];
-        snprintf(path, sizeof path, i ? "/lib/lib%d.so" : "", (int)i);
+        char path[32] = "";
+        if (i)
+            snprintf(path, sizeof path, "/lib/lib%d.so", (int)i);
         mapping_id m = builder_mapping(b, (struct mapping){.path = builder_string(b, view_of(path))});
         func_id f = builder_function(b, (struct function){.name = builder_string(b, view_of(path)), .mapping = m});
         stack_id s = builder_push(b, STACK_ROOT, builder_frame(b, (struct frame){.function = f}));
