@@ -95,10 +95,10 @@ static bool choose_path(const struct flame_settings *s, const char *profile, con
     }
     const struct format *f = format_for_path(profile);
     struct view stem = view_of(profile);
-    const char *dot = memrchr(view_last_part(stem).at, '.', view_last_part(stem).n);
+    const char *slash = strrchr(profile, '/'), *name = slash ? slash + 1 : profile, *dot = strrchr(name, '.');
     if (f && view_ends(stem, view_of(f->suffix)))
         stem.n -= strlen(f->suffix);
-    else if (dot && dot > view_last_part(stem).at)
+    else if (dot && dot > name)
         stem = view_between(stem.at, dot);
     buf_add(out, stem.at, stem.n);
     buf_printf(out, "%s%s", s->diff ? ".diff" : "", kind->suffix);
