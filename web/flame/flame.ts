@@ -52,7 +52,7 @@ export class FlameCanvas {
         host.append(this.space);
         this.aria = new AriaTree(host, on.describe);
         this.listen();
-        new ResizeObserver(() => this.resized()).observe(host);
+        new ResizeObserver(() => this.fitted() && this.redraw()).observe(host);
     }
 
     /* What is shown. */
@@ -72,7 +72,8 @@ export class FlameCanvas {
             this.host.scrollTop = p.up ? this.host.scrollHeight : 0;
         if (isNew)
             this.aria.show(this.scene.layout, -1, this.zoomed);
-        this.resized();
+        this.fitted();
+        this.redraw();
     }
 
     get layout(): Layout | null {
@@ -100,19 +101,20 @@ export class FlameCanvas {
         return this.letter;
     }
 
-    private resized(): void {
+    /** Makes the canvas as large as its place is; whether it had to change. */
+    private fitted(): boolean {
         const ratio = window.devicePixelRatio || 1, width = this.space.clientWidth, height = this.host.clientHeight;
         if (this.scene?.up && this.lastHeight) // what stands at the bottom stays there
             this.host.scrollTop += this.lastHeight - height;
         this.lastHeight = height;
         const w = Math.max(1, Math.round(width * ratio)), h = Math.max(1, Math.round(height * ratio));
-        if (this.canvas.width !== w || this.canvas.height !== h) {
-            this.canvas.width = w;
-            this.canvas.height = h;
-            this.canvas.style.width = width + "px";
-            this.canvas.style.height = height + "px";
-        }
-        this.redraw();
+        if (this.canvas.width === w && this.canvas.height === h)
+            return false;
+        this.canvas.width = w;
+        this.canvas.height = h;
+        this.canvas.style.width = width + "px";
+        this.canvas.style.height = height + "px";
+        return true;
     }
 
     redraw(): void {

@@ -23,11 +23,21 @@ export function depthsOf(parent: Uint32Array): Uint32Array {
     return depth;
 }
 
+/** How many nodes each level has. */
 function sizesOf(depth: Uint32Array): number[] {
-    const size: number[] = [];
-    for (let i = 0; i < depth.length; i++)
-        size[depth[i]] = (size[depth[i]] ?? 0) + 1;
-    return size;
+    let size = new Uint32Array(256), deepest = 0;
+    for (let i = 0; i < depth.length; i++) {
+        const d = depth[i];
+        if (d >= size.length) {
+            const bigger = new Uint32Array(d * 2);
+            bigger.set(size);
+            size = bigger;
+        }
+        if (d > deepest)
+            deepest = d;
+        size[d]++;
+    }
+    return Array.from(size.subarray(0, deepest + 1));
 }
 
 /**

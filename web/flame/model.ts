@@ -10,7 +10,7 @@ import { Amounts, Changes, changesOf, judge } from "./diff";
 import { Layout, layoutOf } from "./layout";
 import { functionsMatching, patternOf } from "./search";
 import type { State } from "./state";
-import { FunctionSums, Regrown, Trie, Wishes, calleesOf, callersOf, compact, endsOf, inOrder, inverted, perFunction, reshape, sumUp } from "./trie";
+import { FunctionSums, Regrown, Trie, Wishes, calleesOf, callersOf, compact, inOrder, inverted, perFunction, reshape, sumUp, totalsAndEnds } from "./trie";
 
 /** Channels of a tree: the value of each side, then samples where they do not follow from it. */
 interface Channels { count: number[]; n: number }
@@ -154,7 +154,7 @@ export class Model {
     }
 
     private staged(trie: Trie, nodeOf: (node: number) => number, depth?: Uint32Array): Stage {
-        return { trie, nodeOf, depth, end: endsOf(trie.parent), totals: trie.self.map(self => sumUp(trie.parent, self)) };
+        return { trie, nodeOf, depth, ...totalsAndEnds(trie) };
     }
 
     /** In order of time threads are roots anyway. */

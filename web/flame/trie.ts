@@ -34,6 +34,22 @@ export function endsOf(parent: Uint32Array): Uint32Array {
     return end;
 }
 
+/** Both at once: what is read for the one is there for the other. */
+export function totalsAndEnds(t: Trie): { totals: Float64Array[]; end: Uint32Array } {
+    if (t.self.length > 1)
+        return { totals: t.self.map(self => sumUp(t.parent, self)), end: endsOf(t.parent) };
+    const { n, parent } = t, total = t.self[0].slice(), end = new Uint32Array(n);
+    for (let i = n - 1; i > 0; i--) {
+        const above = parent[i], behind = end[i] === 0 ? i + 1 : end[i];
+        total[above] += total[i];
+        end[i] = behind;
+        if (end[above] < behind)
+            end[above] = behind;
+    }
+    end[0] = n;
+    return { totals: [total], end };
+}
+
 function doubled(a: Uint32Array): Uint32Array {
     const bigger = new Uint32Array(a.length * 2);
     bigger.set(a);
