@@ -40,7 +40,7 @@ export interface Surface { ctx: CanvasRenderingContext2D; width: number; height:
 export interface Pen {
     box(x: number, y: number, w: number, css: string, alpha: number, node: number): void;
     text(text: string, x: number, y: number, w: number, css: string, alpha: number): void;
-    mark(x: number, y: number, w: number, css: string): void;
+    mark(x: number, y: number, w: number, css: string, part: number): void; // part of what is there matches
 }
 
 export function levelCount(s: Scene): number {
@@ -64,7 +64,7 @@ class RowPainter {
     private dustFrom = -1;
     private dustTo = -1;
     private dustRow = 0;
-    private readonly hits: number[] = []; // pixels of dust with a match in it
+    private readonly hits: [number, number][] = []; // pixels of dust with a match in it, and how much of it
 
     constructor(private readonly s: Scene, private readonly pen: Pen, private readonly letter: number, private readonly r: Row) {}
 
@@ -80,13 +80,13 @@ class RowPainter {
             return;
         const { paint, found } = this.s;
         this.pen.box(this.dustFrom, this.r.y, Math.max(this.dustTo - this.dustFrom, 0.5), paint.css[this.dustRow], found ? PALE : 0.75, -1);
-        for (const x of this.hits)
-            this.pen.mark(x, this.r.y, 1, this.s.look.hit);
+        for (const [x, part] of this.hits)
+            this.pen.mark(x, this.r.y, 1, this.s.look.hit, part);
         this.hits.length = 0;
         this.dustFrom = -1;
     }
 
-    private dust(x: number, end: number, node: number, hasHit: boolean): void {
+    private dust(x: number, end: number, node: number, matching: number): void {
         if (this.dustFrom >= 0 && x > this.dustTo + 0.5)
             this.flush();
         if (this.dustFrom < 0) {
@@ -94,8 +94,8 @@ class RowPainter {
             this.dustRow = this.s.paint.of(node);
         }
         this.dustTo = end;
-        if (hasHit)
-            this.hits.push(Math.floor(x));
+        if (matching > 0)
+            this.hits.push([Math.floor(x), matching]);
     }
 
     private whole(node: number, x: number, w: number): void {
@@ -112,7 +112,7 @@ class RowPainter {
             pen.text(text, left + 3, r.y, wide - 6, alpha < 1 ? s.look.text : s.paint.ink[row], alpha < 0.5 ? 0.55 : 1);
         }
         if (s.found && alpha === 1)
-            pen.mark(left, r.y, wide, s.look.hit);
+            pen.mark(left, r.y, wide, s.look.hit, 1);
     }
 
     paint(): void {
@@ -132,7 +132,8 @@ class RowPainter {
             if (next - 1 > i && l.width[level[next - 1]] * r.scale >= 1)
                 next--;
             if (w > 0 || next > i + 1)
-                this.dust(x, (starts[next - 1] + l.width[level[next - 1]] - s.from) * r.scale, node, !!hits && hits[next] > hits[i]);
+                this.dust(x, (starts[next - 1] + l.width[level[next - 1]] - s.from) * r.scale, node,
+                    hits ? (hits[next] - hits[i]) / (next - i) : 0);
             i = next;
         }
         this.flush();
@@ -146,6 +147,11 @@ export function paintRows(s: Scene, pen: Pen, letter: number, width: number, hei
         return;
     for (let depth = Math.max(from, s.top); depth <= Math.min(to, s.layout.levels.length - 1); depth++)
         new RowPainter(s, pen, letter, { depth, y: rowTop(s, depth, height), scale, width }).paint();
+}
+
+/** A narrow mark is as high as the part that matches, and never too small to see. */
+export function markHeight(part: number): number {
+    return Math.max(3, Math.round(FRAME * part));
 }
 
 class CanvasPen implements Pen {
@@ -173,11 +179,12 @@ class CanvasPen implements Pen {
             this.ctx.fillText(text, x, y - this.up + FRAME / 2 + 0.5);
     }
 
-    mark(x: number, y: number, w: number, css: string): void {
+    mark(x: number, y: number, w: number, css: string, part: number): void {
         this.fade(1);
         this.ctx.fillStyle = css;
         if (w < 4) {
-            this.ctx.fillRect(x, y - this.up, Math.max(w, 1), FRAME);
+            const high = markHeight(part);
+            this.ctx.fillRect(x, y - this.up + FRAME - high, Math.max(w, 1), high);
             return;
         }
         this.ctx.fillRect(x, y - this.up + FRAME - 2, w, 2);

@@ -1,6 +1,6 @@
 // export.ts - the picture one sees, as a file
 
-import { FRAME, PITCH, Pen, Scene, levelCount, paintRows, draw } from "./draw";
+import { FRAME, PITCH, Pen, Scene, levelCount, markHeight, paintRows, draw } from "./draw";
 import { pathTo } from "./layout";
 
 export function download(name: string, content: Blob): void {
@@ -33,9 +33,9 @@ class SvgPen implements Pen {
             `${alpha < 1 ? ` fill-opacity="${alpha}"` : ""}>${escaped(text)}</text>`);
     }
 
-    mark(x: number, y: number, w: number, css: string): void {
-        this.out.push(`<rect x="${number(x)}" y="${number(w < 4 ? y : y + FRAME - 2)}" width="${number(Math.max(w, 1))}" ` +
-            `height="${w < 4 ? FRAME : 2}" fill="${css}"/>`);
+    mark(x: number, y: number, w: number, css: string, part: number): void {
+        const high = w < 4 ? markHeight(part) : 2;
+        this.out.push(`<rect x="${number(x)}" y="${number(y + FRAME - high)}" width="${number(Math.max(w, 1))}" height="${high}" fill="${css}"/>`);
     }
 }
 
