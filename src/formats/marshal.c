@@ -38,7 +38,7 @@ static bool take_bytes(struct marshal_reader *r, size_t n, const unsigned char *
 /* Little endian, as marshal writes on every machine. */
 static bool take_number(struct marshal_reader *r, unsigned bytes, uint64_t *out)
 {
-    const unsigned char *p;
+    const unsigned char *p = r->at;
     if (!take_bytes(r, bytes, &p))
         return false;
     *out = 0;
@@ -149,7 +149,7 @@ static bool read_value(struct marshal_reader *r, uint32_t *out_row);
 
 static bool read_waiting(struct marshal_reader *r)
 {
-    uint32_t row;
+    uint32_t row = 0;
     if (!read_value(r, &row))
         return false;
     GROW(r->waiting, r->cap_waiting, r->n_waiting + 1);
@@ -157,15 +157,18 @@ static bool read_waiting(struct marshal_reader *r)
     return true;
 }
 
-static bool read_tuple(struct marshal_reader *r, unsigned length_bytes)
+static bool read_some(struct marshal_reader *r, size_t n)
 {
-    size_t n;
-    if (!take_length(r, length_bytes, &n))
-        return false;
     for (size_t i = 0; i < n; i++)
         if (!read_waiting(r))
             return false;
     return true;
+}
+
+static bool read_tuple(struct marshal_reader *r, unsigned length_bytes)
+{
+    size_t n;
+    return take_length(r, length_bytes, &n) && read_some(r, n);
 }
 
 /* Keys and values in turn; a '0' where a key would be is the end. */
@@ -176,24 +179,17 @@ static bool read_dict(struct marshal_reader *r)
             r->at++;
             return true;
         }
-        if (!read_waiting(r) || !read_waiting(r))
+        if (!read_some(r, 2)) /* a key and its value */
             return false;
     }
 }
-
-static bool read_three(struct marshal_reader *r) { return read_waiting(r) && read_waiting(r) && read_waiting(r); }
 
 /* Five numbers; instructions, constants, four kinds of names, file, name, ...; the first line; two tables. */
 #define NAME_OF_CODE 6
 static bool read_code(struct marshal_reader *r)
 {
     const unsigned char *numbers;
-    if (!take_bytes(r, 5 * 4, &numbers))
-        return false;
-    for (int i = 0; i < 8; i++)
-        if (!read_waiting(r))
-            return false;
-    return take_bytes(r, 4, &numbers) && read_waiting(r) && read_waiting(r);
+    return take_bytes(r, 5 * 4, &numbers) && read_some(r, 8) && take_bytes(r, 4, &numbers) && read_some(r, 2);
 }
 
 static bool read_inside(struct marshal_reader *r, char type)
@@ -201,7 +197,7 @@ static bool read_inside(struct marshal_reader *r, char type)
     switch (type) {
     case '{': return read_dict(r);
     case 'c': return read_code(r);
-    case ':': return read_three(r);
+    case ':': return read_some(r, 3);
     case ')': return read_tuple(r, 1);
     default:  return read_tuple(r, 4);
     }
@@ -275,7 +271,7 @@ static bool read_reference(struct marshal_reader *r, uint32_t *out_row)
 /* Numbers are given when the type is met, so a container comes before what it holds. */
 static bool read_value(struct marshal_reader *r, uint32_t *out_row)
 {
-    const unsigned char *type;
+    const unsigned char *type = r->at;
     struct marshal_value v;
     uint32_t number = NOT_COMPLETE;
     if (!take_bytes(r, 1, &type))

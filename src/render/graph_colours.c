@@ -40,7 +40,7 @@ static struct node_colours around(struct rgb fill)
 {
     static const struct rgb ink = {31, 35, 40}, paper = {255, 255, 255};
     double light = 0.299 * fill.r + 0.587 * fill.g + 0.114 * fill.b;
-    struct node_colours c;
+    struct node_colours c = {0};
     spell(c.fill, fill);
     spell(c.border, mixed(fill, ink, 0.28));
     spell(c.text, light < 140 ? paper : ink);

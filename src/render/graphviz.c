@@ -26,7 +26,7 @@ static void *open_first(const char *const *names)
     return library;
 }
 
-/* Of the library's many functions, the six that are needed; their types have been the same for many years. */
+/* Of the library's many functions, the four that are needed; their types have been the same for many years. */
 struct graphviz {
     void *(*context)(void);
     void *(*parse)(const char *dot);
@@ -50,7 +50,7 @@ static bool load(struct graphviz *g)
 
 static int draw_here(const char *dot, const char *format)
 {
-    struct graphviz g;
+    struct graphviz g = {0};
     if (!load(&g))
         return EXIT_NO_LIBRARY;
     void *graph = g.parse(dot), *context = graph ? g.context() : NULL;

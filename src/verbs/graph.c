@@ -230,17 +230,18 @@ static bool nothing_left(const struct graph_picture *d, const struct graph_cut *
     return err_hint(e, "a lower --node-threshold shows more");
 }
 
-static bool write_graph(const struct graph_settings *s, struct graph_picture *d, const struct graph_limits *limits, const char *suffix,
-                        const struct call *c, struct err *e)
+static bool write_graph(const struct graph_settings *s, const struct graph_picture *whole, const struct graph_limits *limits,
+                        const char *suffix, const struct call *c, struct err *e)
 {
     static const char *const to_stdout[] = {"-"};
-    own(graph_cut) struct graph_cut cut = graph_cut_of(d->g, d->p, limits);
+    own(graph_cut) struct graph_cut cut = graph_cut_of(whole->g, whole->p, limits);
+    struct graph_picture d = *whole;
     if (!cut.n_nodes)
-        return nothing_left(d, &cut, e);
-    d->c = &cut;
+        return nothing_left(whole, &cut, e);
+    d.c = &cut;
     const char *const *paths = s->output.n ? s->output.at : to_stdout;
     for (size_t i = 0; i < (s->output.n ? s->output.n : 1); i++)
-        if (!write_one(d, s, paths[i], suffix, c, e))
+        if (!write_one(&d, s, paths[i], suffix, c, e))
             return false;
     return true;
 }
