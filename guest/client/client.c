@@ -1,3 +1,0 @@
-#include "inferom.h"
-
-const char *inferom_version(void) { return INFEROM_VERSION; }

@@ -1,0 +1,175 @@
+/*
+ * Blocks of threads. A block outlives its thread: what was measured counts. When many threads have come and gone, a
+ * new one takes over the block of one that ended and adds to its numbers; so a server that makes a thread for each
+ * connection needs memory for BLOCKS_APART of them, and every sum stays right.
+ */
+#include "client.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { ARENA_BYTES = 1 << 16 };
+
+__thread struct block *mine __attribute__((tls_model("initial-exec")));
+struct block *blocks;
+uint32_t epoch = 1;
+uint32_t memory_is_told;
+
+static pthread_key_t key;
+static bool has_key;
+static uint32_t block_count;
+
+uint32_t this_tid(void) { return (uint32_t)syscall(SYS_gettid); }
+
+static void *pages(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+void *block_memory(struct block *b, size_t bytes)
+{
+    bytes = (bytes + 63) & ~(size_t)63;
+    if (bytes > ARENA_BYTES / 4)
+        return pages(bytes);
+    if ((size_t)(b->arena_end - b->arena) < bytes) {
+        uint8_t *more = pages(ARENA_BYTES);
+        if (!more)
+            return NULL;
+        b->arena = more;
+        b->arena_end = more + ARENA_BYTES;
+    }
+    void *p = b->arena;
+    b->arena += bytes;
+    return p;
+}
+
+static void learn_stack(struct block *b)
+{
+    pthread_attr_t a;
+    void *low = NULL;
+    size_t bytes = 0;
+    b->stack_low = b->stack_high = 0;
+    if (pthread_getattr_np(pthread_self(), &a) != 0)
+        return; /* then what longjmp jumped over is found a little later */
+    if (pthread_attr_getstack(&a, &low, &bytes) == 0) {
+        b->stack_low = (uintptr_t)low;
+        b->stack_high = (uintptr_t)low + bytes;
+    }
+    pthread_attr_destroy(&a);
+}
+
+static struct block *take_over(void)
+{
+    for (struct block *b = GET_LINK(blocks); b; b = b->next) {
+        uint32_t free = 0;
+        if (__atomic_compare_exchange_n(&b->is_taken, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            return b;
+    }
+    return NULL;
+}
+
+static struct block *make(void)
+{
+    struct block *b = pages(sizeof *b);
+    if (!b)
+        return NULL;
+    b->is_taken = 1;
+    b->random = this_tid() * 2654435761u | 1;
+    b->outermost = (inferom_scope){.node = &b->root, .stack = UINTPTR_MAX};
+    b->scope = &b->outermost;
+    b->node = &b->root;
+    return b;
+}
+
+static void publish(struct block *b)
+{
+    struct block *first = GET(blocks);
+    do
+        b->next = first;
+    while (!__atomic_compare_exchange_n(&blocks, &first, b, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+    __atomic_fetch_add(&block_count, 1, __ATOMIC_RELAXED);
+}
+
+static void name_of_thread(char out[16])
+{
+    if (prctl(PR_GET_NAME, out, 0, 0, 0) != 0)
+        out[0] = 0;
+}
+
+/* The name is asked for again at the end: threads are named after they begin. */
+static void thread_ends(void *arg)
+{
+    struct block *b = arg;
+    if (!b || b != mine)
+        return;
+    scopes_end_all(b);
+    name_of_thread(b->name);
+    mine = NULL;
+    __atomic_store_n(&b->is_taken, 0, __ATOMIC_RELEASE);
+}
+
+struct block *block_of_this_thread(void)
+{
+    if (mine)
+        return mine;
+    struct block *b = GET(block_count) >= BLOCKS_APART ? take_over() : NULL;
+    bool is_new = !b;
+    if (is_new && !(b = make()))
+        return NULL;
+    PUT(b->tid, this_tid());
+    PUT(b->threads, b->threads + 1);
+    name_of_thread(b->name);
+    learn_stack(b);
+    if (is_new)
+        publish(b);
+    mine = b;
+    if (has_key)
+        pthread_setspecific(key, b);
+    return b;
+}
+
+/* Nobody is in the middle of anything while the process is copied. */
+static void before_fork(void)
+{
+    results_lock();
+    sites_lock();
+}
+
+static void fork_is_over(void)
+{
+    sites_unlock();
+    results_unlock();
+}
+
+/* The other threads are not in the child, and what they did is the parent's. */
+static void child_begins(void)
+{
+    PUT(epoch, epoch + 1);
+    for (struct block *b = blocks; b; b = b->next)
+        if (b != mine) {
+            b->scope = &b->outermost;
+            b->node = &b->root;
+            b->begun_n = 0;
+            b->muted_by = NULL;
+            b->request = NULL;
+            b->busy = 0;
+            b->is_taken = 0;
+        }
+    fork_is_over();
+    if (!mine)
+        return;
+    mine->tid = this_tid();
+    mine->threads = 1;
+    scopes_forget(mine);
+}
+
+void threads_start(void)
+{
+    has_key = pthread_key_create(&key, thread_ends) == 0;
+    pthread_atfork(before_fork, fork_is_over, child_begins);
+}
