@@ -91,16 +91,13 @@ typedef struct inferom_site {
 
 /* An open scope, on the stack of whoever opened it. */
 typedef struct inferom_scope {
-    void *node; /* NULL: not recorded */
-    struct inferom_scope *outer;
-    uint64_t began;
-    uintptr_t stack;
+    void *node; /* the library's; NULL: not recorded */
 } inferom_scope;
 
 extern INFEROM_API uint32_t inferom_is_on; /* read it if you like; inferom_enable() sets it */
 
 INFEROM_API void inferom_enter(inferom_scope *scope, inferom_site *site);
-INFEROM_API void inferom_enter_here(inferom_scope *scope, inferom_site *site); /* called by the function that has the scope */
+INFEROM_API void inferom_enter_here(inferom_scope *scope, inferom_site *site); /* by the function that has the scope */
 INFEROM_API void inferom_leave(inferom_scope *scope);
 INFEROM_API void inferom_phase_site(inferom_site *site);
 INFEROM_API void inferom_count_site(inferom_site *site, double amount);

@@ -1,57 +1,25 @@
 /*
- * Scopes that are on nobody's stack: those of inferom_begin(), and phases. A thread has room for
- * BEGUN_MOST that are open at once; what is more is counted as lost. A handle says which one and
- * whose: one that was ended already, or that is another thread's, ends nothing.
+ * Scopes that are on nobody's stack: those of inferom_begin(), and phases. A handle says which one and whose: one that
+ * was ended already, or that is another thread's, ends nothing.
  *
- *     handle:  serial number of the entry | row + 1
+ *     handle:  serial number | row in the list of open scopes
  */
-#include "client.h"
+#include "hot.h"
 
 enum { ROW_BITS = 16 };
 
-static uint32_t serial; /* of all threads: no two handles are the same for a long time */
-
-bool begun_is_one(const struct block *b, const inferom_scope *s)
+static struct open *begin(struct block *b, inferom_site *site, bool is_phase, uint64_t now)
 {
-    return (const void *)s >= (const void *)b->begun && (const void *)s < (const void *)(b->begun + BEGUN_MOST);
+    struct open *o = scope_open(b, NULL, site, UINTPTR_MAX, now);
+    if (!o)
+        return NULL;
+    o->is_phase = is_phase;
+    o->request = b->request;
+    o->serial = b->serial++;
+    return o;
 }
 
-static struct begun *row_of(const inferom_scope *s) { return (struct begun *)(uintptr_t)s; /* its first member */ }
-
-/* Those above it in the list are inside it, and have ended. */
-void begun_popped(struct block *b, inferom_scope *s, uint64_t now)
-{
-    struct begun *row = row_of(s);
-    bool is_phase = row->is_phase && s->began < BEGAN_SPECIAL;
-    if (is_phase && !now)
-        now = ticks_now();
-    uint64_t began = row->phase_began;
-    scope_leave_at(b, s, now);
-    b->begun_n = (uint32_t)(row - b->begun);
-    if (is_phase)
-        event_add(b, (struct event){.began = began, .ended = now, .site = ((struct node *)s->node)->site->same,
-                                    .request = row->request, .kind = EVENT_PHASE});
-}
-
-static struct begun *begin(struct block *b, inferom_site *site, bool is_phase, uint64_t now)
-{
-    if (b->muted_by)
-        return NULL;
-    if (b->begun_n == BEGUN_MOST) {
-        PUT(b->lost_scopes, b->lost_scopes + 1);
-        return NULL;
-    }
-    struct begun *row = &b->begun[b->begun_n];
-    row->is_phase = is_phase;
-    row->phase_began = now;
-    row->request = b->request;
-    row->serial = __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
-    scope_enter_as(b, &row->scope, site, now);
-    if (!row->scope.node)
-        return NULL;
-    b->begun_n++;
-    return row;
-}
+static uint64_t handle_of(const struct block *b, const struct open *o) { return o->serial << ROW_BITS | (uint64_t)(o - b->open); }
 
 /* In a signal handler that came while the thread was making room, nothing is recorded. */
 static struct block *block_for(const char *name, enum site_kind kind, inferom_site **out)
@@ -72,45 +40,64 @@ uint64_t inferom_begin(const char *name)
 {
     inferom_site *site;
     struct block *b = block_for(name, SITE_SCOPE, &site);
-    struct begun *row = b ? begin(b, site, false, 0) : NULL;
-    return row ? (uint64_t)row->serial << ROW_BITS | (uint64_t)(row - b->begun + 1) : 0;
+    const struct open *o = b ? begin(b, site, false, 0) : NULL;
+    return o ? handle_of(b, o) : 0;
 }
 
 void inferom_end(uint64_t scope)
 {
-    struct block *b = mine;
-    if (!scope)
+    struct block *b = mine();
+    if (!scope || !b)
         return;
-    size_t row = (size_t)(scope & ((1u << ROW_BITS) - 1)) - 1;
-    if (!b || row >= b->begun_n || b->begun[row].serial != scope >> ROW_BITS) {
-        if (b)
-            PUT(b->misused, b->misused + 1);
-        return;
-    }
-    begun_popped(b, &b->begun[row].scope, 0);
+    struct open *o = &b->open[scope & ((1u << ROW_BITS) - 1)];
+    if (o > b->open && o <= b->top && !o->scope && handle_of(b, o) == scope)
+        scope_close(b, o, 0);
+    else
+        PUT(b->misused, b->misused + 1);
 }
 
-/* Phases. The one that is on, if it is the innermost scope of all. */
+/* Phases. */
 
-static struct begun *phase_of(struct block *b)
+void phase_ended(struct block *b, const struct open *o, uint64_t now)
 {
-    return begun_is_one(b, b->scope) && row_of(b->scope)->is_phase ? row_of(b->scope) : NULL;
+    event_add(b, (struct event){.began = o->began, .ended = now, .site = o->node->site->same, .request = o->request,
+                                .kind = EVENT_PHASE});
 }
+
+/* Is the innermost scope of all a phase? */
+static bool is_in_phase(const struct block *b) { return !b->top->scope && b->top != b->open && b->top->is_phase; }
 
 static void phase_next(struct block *b, inferom_site *site)
 {
-    struct begun *before = phase_of(b);
     uint64_t now = ticks_now();
-    if (before)
-        begun_popped(b, &before->scope, now);
+    if (is_in_phase(b))
+        scope_close(b, b->top, now);
     if (site)
         begin(b, site, true, now);
+}
+
+/* From one phase to the one that usually follows. False: nothing was done. */
+static inline bool phase_goes_on(struct block *b, const inferom_site *site)
+{
+    struct open *o = b->top;
+    struct node *n = o->node->then;
+    if (!is_in_phase(b) || !is_child(n, o[-1].node, site) || GET(n->is_special) || o->began >= BEGAN_SPECIAL)
+        return false;
+    uint64_t now = ticks_now();
+    if (!end_usual(b, o, now))
+        return false;
+    phase_ended(b, o, now);
+    push(b, NULL, n, UINTPTR_MAX);
+    o->began = now;
+    o->request = b->request;
+    o->serial = b->serial++;
+    return true;
 }
 
 void inferom_phase_site(inferom_site *site)
 {
     struct block *b = GET(inferom_is_on) ? block_of_this_thread() : NULL;
-    if (!b || b->busy)
+    if (!b || b->busy || phase_goes_on(b, site))
         return;
     b->busy = 1;
     site_register(site, SITE_PHASE);
@@ -121,7 +108,7 @@ void inferom_phase_site(inferom_site *site)
 void inferom_phase(const char *name)
 {
     inferom_site *site;
-    struct block *b = mine;
+    struct block *b = mine();
     if (name && (b = block_for(name, SITE_PHASE, &site)))
         phase_next(b, site);
     else if (!name && b)

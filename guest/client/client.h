@@ -9,7 +9,7 @@
  *                   │
  *                   ├ root ─ decode ─ attention               one node per path; statistics in place
  *                   │     └─ sample
- *                   ├ scope, node: the innermost open one
+ *                   ├ open[]: where it is now
  *                   └ events
  *
  * The owner alone writes to its block. On its way in and out of a scope: no lock, no
@@ -38,12 +38,14 @@ enum {
     OCTAVES = 42,       /* of ticks: the last one begins after an hour */
     STEPS = 16,         /* buckets in an octave: a bucket is at most 1/16 as wide as where it begins */
     METRICS_MOST = 256, /* different counters and gauges */
-    BEGUN_MOST = 256,   /* scopes open at once by inferom_begin(), and phases, on one thread */
     BLOCKS_APART = 512, /* threads whose numbers are kept apart; later ones join those that ended */
     ID_BYTES = 64,      /* of a request */
     EVENT_BLOCK = 1024, /* events in a piece of memory */
     EVENT_BLOCKS_MOST = 64,
     REQUESTS_MOST = 1 << 16, /* made by one thread */
+    DEPTH_MOST = 512,   /* of scopes in scopes; deeper ones are counted as lost */
+    OPEN_MOST = DEPTH_MOST + 1,
+    NODES_MOST = 1 << 16, /* of one thread */
     STRIDE_MOST = 64    /* one call in so many is timed, at least */
 };
 
@@ -51,6 +53,8 @@ enum {
 #define BEGAN_SPECIAL (UINT64_MAX - 1)
 #define BEGAN_IN_PARENT UINT64_MAX       /* before the fork; the parent counts it */
 #define BEGAN_MUTED (UINT64_MAX - 1)     /* left out, with all inside it */
+
+#define LONGEST ((UINT64_C(1) << 45) - 1) /* ticks: hours; a call that took longer took so long */
 
 enum site_kind { SITE_SCOPE, SITE_PHASE, SITE_COUNTER, SITE_GAUGE };
 
@@ -88,12 +92,21 @@ static inline __attribute__((always_inline)) uint64_t ticks_now(void)
 /* The tree. */
 struct node {
     inferom_site *site; /* NULL: the root */
-    struct node *parent, *hint; /* hint: the child that was entered last; the owner's alone */
+    struct node *parent;
+    struct node *left;  /* the child that ended last, or `nobody`; the owner's alone, as is the next */
+    struct node *then;  /* the sibling that came after this one the last time: who comes next, most likely */
+    union {
+        struct {
+            uint32_t skip;       /* calls to come that are not timed */
+            uint32_t is_warming; /* the site may have calls left to leave out */
+        };
+        uint64_t is_special;     /* either of them */
+    };
     uint32_t epoch;
-    uint32_t skip;      /* calls to come that are not timed */
     uint32_t stride;    /* one in so many is timed */
-    uint32_t is_warming; /* the site may have calls left to leave out */
+    uint32_t depth;
     uint64_t timed, skipped, cut, left_out;
+    uint64_t last;      /* length of the last timed call: not in a bucket yet */
     uint64_t total, least, most; /* ticks, of timed calls */
     uint64_t look_at;   /* so many timed calls: see whether the stride is still right */
     int64_t middle;     /* the first length: squares are of distances from it, so that nothing cancels */
@@ -126,26 +139,32 @@ struct metric {
     uint32_t epoch;
 };
 
-struct begun {
-    inferom_scope scope;
-    bool is_phase;
-    uint32_t serial;
-    uint64_t phase_began;
+/*
+ * A scope that is open. These are a list of the library's own and not a chain through the stacks of the program: what
+ * longjmp() jumped over is overwritten before we know.
+ */
+struct open {
+    const inferom_scope *scope; /* where it is; NULL: on no stack, begun by inferom_begin() or a phase */
+    struct node *node;
+    uint64_t began;             /* ticks; 0: not timed; or one of BEGAN_... */
+    uintptr_t stack;            /* where the stack ended then; UINTPTR_MAX: on no stack */
+    uint64_t serial;            /* these three only of one that is on no stack */
     inferom_request *request;
+    uint64_t is_phase;
 };
 
 struct block {
-    inferom_scope *scope;      /* innermost open; at least `outermost` */
+    struct open *top;          /* the innermost one; at least open[0], which nobody opened */
     struct node *node;         /* of it */
     uintptr_t stack_low, stack_high;
-    inferom_scope *muted_by;   /* a call that is left out, and all inside it */
+    struct open *muted_by;     /* a call that is left out, and all inside it; `node` is `nobody` then */
     uint32_t busy;             /* a signal handler that finds this set records nothing */
-    uint32_t begun_n;
+    uint32_t nodes;
+    uint64_t serial;           /* of the next handle */
     uint32_t random;
     inferom_request *request;
     uint64_t request_began;
     struct node root;
-    inferom_scope outermost;
 
     uint32_t tid;              /* of the last thread that had it */
     uint32_t threads;          /* that had it */
@@ -159,12 +178,20 @@ struct block {
     uint64_t events_n;
     struct event *events[EVENT_BLOCKS_MOST];
     struct metric *metrics;    /* METRICS_MOST of them; NULL: none yet */
-    struct begun begun[BEGUN_MOST];
+    struct open open[OPEN_MOST];
 
     uint8_t *arena, *arena_end;
 };
 
-extern __thread struct block *mine __attribute__((tls_model("initial-exec")));
+/*
+ * A thread without a block points to one that is nobody's, and a node without a child to a node that is nobody's: so the way
+ * into a scope needs no test for NULL. Neither is ever written to.
+ */
+extern struct block no_block;
+extern struct node nobody;
+extern __thread struct block *my_block __attribute__((tls_model("initial-exec")));
+static inline struct block *mine(void) { return my_block == &no_block ? NULL : my_block; }
+
 extern struct block *blocks; /* all there are; published */
 extern uint32_t epoch;
 extern uint32_t timing_is_adaptive;
@@ -177,14 +204,17 @@ void threads_start(void);
 uint32_t this_tid(void);
 
 /* scope.c */
-void scope_enter_as(struct block *b, inferom_scope *scope, inferom_site *site, uint64_t now); /* one that is on no stack */
-void scope_leave_at(struct block *b, inferom_scope *scope, uint64_t now); /* now 0: read the clock when it is needed */
+struct open *scope_open(struct block *b, const inferom_scope *scope, inferom_site *site, uintptr_t stack, uint64_t now); /* NULL: lost */
+void scope_close(struct block *b, struct open *o, uint64_t now); /* and all inside it; now 0: read the clock when it is needed */
 void scopes_end_all(struct block *b);  /* as if they had ended here */
 void scopes_forget(struct block *b);   /* after a fork: they are the parent's */
 
 /* begun.c */
-bool begun_is_one(const struct block *b, const inferom_scope *s);
-void begun_popped(struct block *b, inferom_scope *s, uint64_t now); /* an open one that scope.c took off */
+void phase_ended(struct block *b, const struct open *o, uint64_t now);
+
+/* Where a bucket begins, and where it ends; ticks. */
+static inline uint64_t bucket_from(size_t octave, size_t step) { return octave ? (uint64_t)(STEPS + step) << (octave - 1) : step; }
+static inline uint64_t bucket_to(size_t octave, size_t step) { return bucket_from(octave, step) + (octave ? UINT64_C(1) << (octave - 1) : 1); }
 
 /* sites.c */
 const char *site_name(const inferom_site *s);

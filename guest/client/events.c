@@ -100,5 +100,5 @@ static inferom_request *work_for(inferom_request *r)
     return before;
 }
 
-inferom_request *inferom_request_enter(inferom_request *r) { return r ? work_for(r) : mine ? mine->request : NULL; }
+inferom_request *inferom_request_enter(inferom_request *r) { return r ? work_for(r) : my_block->request; }
 void inferom_request_leave(inferom_request *before) { work_for(before); }

@@ -85,8 +85,8 @@ static void say_failure(const char *path, int error)
 
 static void at_the_end(void)
 {
-    if (mine)
-        scopes_end_all(mine);
+    if (mine())
+        scopes_end_all(mine());
     if (!blocks)
         return; /* nothing was ever recorded */
     if (wants_table)

@@ -39,6 +39,7 @@ static void read_node(struct results *r, struct path *p, struct node *n)
     p->left_out = GET(n->left_out);
     p->calls = p->timed + skipped + p->cut;
     p->timed_total = GET(n->total);
+    p->last = GET(n->last);
     p->least = GET(n->least);
     p->most = GET(n->most);
     p->allocations = GET(n->allocations);
@@ -86,16 +87,40 @@ static bool add_tree(struct results *r, struct block *b)
     return true;
 }
 
-/* From the leaves to the roots. A path's `self` holds what its children have, until its own turn comes. */
-static void find_self(struct results *r)
+/* Where a thread is now is open, and so is all around it. */
+static bool is_open(const struct path *p)
+{
+    for (const struct node *n = GET(p->thread->node); n; n = n->parent)
+        if (n == p->node)
+            return true;
+    return false;
+}
+
+/*
+ * From the leaves to the roots: what each path needs. One that was measured needs what was measured. What is not known in
+ * full (open, left by longjmp, entered before a fork) needs at least what was inside.
+ */
+static void find_needs(struct results *r)
 {
     for (size_t i = r->n; i-- > 0;) {
         struct path *p = &r->paths[i];
-        double inside = p->self;
-        p->total = p->total > inside ? p->total : inside;
-        p->self = p->total - inside;
+        bool is_partly_known = !p->timed || p->cut || is_open(p);
+        if (is_partly_known && p->inside > p->total)
+            p->total = p->inside;
         if (p->caller != NO_CALLER)
-            r->paths[p->caller].self += p->total;
+            r->paths[p->caller].inside += p->total;
+    }
+}
+
+/* Back again: where those inside are estimates that are too large together, they share what there is. */
+static void find_self(struct results *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        struct path *p = &r->paths[i];
+        const struct path *around = p->caller == NO_CALLER ? NULL : &r->paths[p->caller];
+        if (around && around->inside > around->total)
+            p->total *= around->total / around->inside;
+        p->self = p->total > p->inside ? p->total - p->inside : 0;
     }
 }
 
@@ -118,6 +143,7 @@ int results_take(struct results *r)
         results_free(r);
         return -ENOMEM;
     }
+    find_needs(r);
     find_self(r);
     r->scale = ticks_scale_now();
     return 0;
@@ -132,13 +158,11 @@ void results_free(struct results *r)
 
 /* Buckets. */
 
-uint64_t bucket_from(size_t octave, size_t step) { return octave ? (uint64_t)(STEPS + step) << (octave - 1) : step; }
-uint64_t bucket_to(size_t octave, size_t step) { return bucket_from(octave, step) + (octave ? UINT64_C(1) << (octave - 1) : 1); }
-
 uint64_t bucket_of(const struct path *p, size_t octave, size_t step)
 {
     uint64_t *steps = p->timed ? GET_LINK(p->node->octaves[octave]) : NULL;
-    return steps ? GET(steps[step]) : 0;
+    bool has_last = p->timed && p->last >= bucket_from(octave, step) && p->last < bucket_to(octave, step);
+    return (steps ? GET(steps[step]) : 0) + has_last;
 }
 
 /* Rows. */

@@ -2,8 +2,8 @@
  * results.h - the trees of all threads, added up
  *
  * A path is a way to get to a scope on one thread; callers come before their callees. Lengths that were not timed are
- * as long as those that were, on average; and a path is at least as long as all that was inside it, which matters for a
- * scope that is still open. So self times of a tree add up to its total, always.
+ * as long as those that were, on average. A path is as long as it was measured to be, and what is inside it never
+ * longer: so self times of a tree add up to its total, always.
  *
  *     struct results r;
  *     int error = results_take(&r);            // a negative errno: no memory
@@ -24,8 +24,8 @@ struct path {
     uint32_t caller;    /* a path; NO_CALLER */
     bool is_inner;      /* a caller, or a caller's caller, is the same scope */
     uint64_t calls, timed, cut, left_out;
-    uint64_t timed_total, least, most; /* ticks */
-    double total, self;                /* ticks */
+    uint64_t timed_total, least, most, last; /* ticks */
+    double total, self, inside;        /* ticks; inside: of what it called, before they had to share */
     double mean, squares;              /* of timed calls: ticks, and squares of distances from it */
     uint64_t allocations, bytes;       /* by itself */
 };
@@ -42,10 +42,8 @@ struct results {
 int results_take(struct results *r);
 void results_free(struct results *r);
 
-/* How many timed calls of a path fell into a bucket, and where it lies. */
+/* How many timed calls of a path fell into a bucket. */
 uint64_t bucket_of(const struct path *p, size_t octave, size_t step);
-uint64_t bucket_from(size_t octave, size_t step); /* ticks; up to bucket_to() */
-uint64_t bucket_to(size_t octave, size_t step);
 
 /* One row for each scope that was called or left out; the caller's to free. */
 inferom_row *rows_of(const struct results *r, enum inferom_order order, size_t *out_n); /* NULL: no memory */

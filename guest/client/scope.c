@@ -10,16 +10,19 @@
  *
  * Such a call is counted. How long it took nobody knows, so it is not timed.
  */
-#include "client.h"
+#include "hot.h"
 
 #include <string.h>
 
+/* Where the stack of the caller of this function ends. */
+#define CALLERS_STACK() ((uintptr_t)__builtin_dwarf_cfa())
 #define NOT_THE_FRAMES_OWN ((uintptr_t)1) /* of where a stack ended: seen from a function that the scope's own called */
 
 /* Numbers of the epoch before last count as nothing. */
-static void node_restart(struct node *n, uint32_t now)
+void node_restart(struct node *n)
 {
     PUT(n->timed, 0);
+    PUT(n->last, 0);
     PUT(n->skipped, 0);
     PUT(n->cut, 0);
     PUT(n->left_out, 0);
@@ -30,187 +33,156 @@ static void node_restart(struct node *n, uint32_t now)
     PUT(n->middle, 0);
     PUT(n->allocations, 0);
     PUT(n->bytes, 0);
-    n->look_at = 256;
+    n->look_at = 1; /* the first call is looked at: its length becomes the middle */
     n->stride = 1;
-    n->skip = 0;
+    PUT(n->skip, 0);
     for (size_t i = 0; i < OCTAVES; i++)
         for (size_t k = 0; n->octaves[i] && k < STEPS; k++)
             PUT(n->octaves[i][k], 0);
-    PUT_LINK(n->epoch, now);
+    PUT_LINK(n->epoch, GET(epoch));
 }
 
-static inline struct node *fresh(struct node *n)
+bool node_make_octave(struct node *n, uint64_t ticks)
 {
-    uint32_t now = GET(epoch);
-    if (RARELY(n->epoch != now))
-        node_restart(n, now);
-    return n;
-}
-
-/* Lengths by size: sixteen buckets for each doubling. */
-static __attribute__((noinline)) uint64_t *octave_make(struct node *n, size_t octave)
-{
-    if (mine->busy)
-        return NULL;
-    mine->busy = 1;
-    uint64_t *steps = block_memory(mine, STEPS * sizeof *steps);
+    size_t octave = 60 - (size_t)__builtin_clzll(ticks | 8);
+    if (mine()->busy)
+        return false;
+    mine()->busy = 1;
+    uint64_t *steps = block_memory(mine(), STEPS * sizeof *steps);
     if (steps)
         PUT_LINK(n->octaves[octave], steps);
-    mine->busy = 0;
+    mine()->busy = 0;
     return steps;
-}
-
-static inline void put_in_bucket(struct node *n, uint64_t ticks)
-{
-    unsigned top = 63 - (unsigned)__builtin_clzll(ticks | 8);
-    size_t octave = top - 3, step = ticks >> (octave ? octave - 1 : 0) & (STEPS - 1);
-    if (RARELY(octave >= OCTAVES)) {
-        octave = OCTAVES - 1;
-        step = STEPS - 1;
-    }
-    uint64_t *steps = n->octaves[octave];
-    if (RARELY(!steps) && !(steps = octave_make(n, octave)))
-        return;
-    PUT(steps[step], steps[step] + 1);
 }
 
 /*
  * A scope shorter than two microseconds would cost more than one percent: then one call in so many is timed, at random, so that
  * the two clock readings are a hundredth of what they measure. Every call is still counted.
  */
-static __attribute__((noinline)) void choose_stride(struct node *n)
+void node_choose_stride(struct node *n)
 {
     n->look_at = n->timed + 256;
-    if (!GET(timing_is_adaptive))
-        return;
+    if (!GET(timing_is_adaptive) || n->site->kind == SITE_PHASE)
+        return; /* between two phases there is one reading, whatever they are */
     double mean = (double)n->total / (double)n->timed, stride = 2 * ticks_cost() / (0.01 * (mean + 1));
     n->stride = stride <= 1 ? 1 : stride >= STRIDE_MOST ? STRIDE_MOST : (uint32_t)(stride + 0.999);
 }
 
-/* Between nothing and twice the stride, evenly: a loop with a rhythm of its own is not met always at the same beat. */
-static inline uint32_t skips(struct block *b, uint32_t stride)
-{
-    uint32_t x = b->random;
-    x ^= x << 13;
-    x ^= x >> 17;
-    x ^= x << 5;
-    b->random = x;
-    return (uint32_t)((uint64_t)x * (2 * stride - 1) >> 32);
-}
+/* Out. */
 
-static inline void add_length(struct block *b, struct node *n, uint64_t ticks)
+/* Everything that a timed call may be. */
+static void end_timed(struct block *b, struct node *n, uint64_t ticks)
 {
-    if (RARELY((int64_t)ticks < 0))
+    uint64_t nowhere = 0, *bucket = n->timed ? bucket_for(n, n->last) : &nowhere;
+    if ((int64_t)ticks < 0)
         ticks = 0; /* the clocks of two processors were a little apart */
-    uint64_t timed = n->timed + 1;
-    if (RARELY(timed == 1))
+    if (ticks > LONGEST)
+        ticks = LONGEST;
+    if (!bucket && node_make_octave(n, n->last))
+        bucket = bucket_for(n, n->last);
+    if (!n->timed)
         PUT(n->middle, (int64_t)ticks);
-    double away = (double)((int64_t)ticks - n->middle);
-    PUT(n->timed, timed);
-    PUT(n->total, n->total + ticks);
-    PUT_REAL(n->squares, n->squares + away * away);
-    if (RARELY(ticks < n->least))
-        PUT(n->least, ticks);
-    if (RARELY(ticks > n->most))
-        PUT(n->most, ticks);
-    put_in_bucket(n, ticks);
-    if (RARELY(timed >= n->look_at))
-        choose_stride(n);
-    if (RARELY(n->stride > 1))
-        n->skip = skips(b, n->stride);
+    add_length(b, n, ticks, bucket ? bucket : &nowhere);
+    if (n->timed >= n->look_at)
+        node_choose_stride(n);
 }
 
-static inline void pop(struct block *b, const inferom_scope *scope)
+/* One that the parent of this process counts, or whose call is left out. */
+static void end_special(struct block *b, const struct open *o, struct node *n)
 {
-    PUT(b->node, scope->outer->node);
-    b->scope = scope->outer;
+    if (b->muted_by != o)
+        return;
+    b->muted_by = NULL;
+    PUT(n->left_out, n->left_out + 1);
 }
 
-/* `mine` was forgotten by a fork, or its call is left out. */
-static __attribute__((noinline)) bool leaves_unseen(struct block *b, inferom_scope *scope)
+static void end_innermost(struct block *b, uint64_t now)
 {
-    struct node *n = scope->node;
-    if (b->muted_by == scope) {
-        b->muted_by = NULL;
-        fresh(n);
-        PUT(n->left_out, n->left_out + 1);
-        return true;
-    }
-    return scope->began == BEGAN_IN_PARENT;
-}
-
-static inline void end_innermost(struct block *b, inferom_scope *scope, uint64_t now)
-{
-    struct node *n = fresh(scope->node);
-    if (RARELY(scope->began >= BEGAN_SPECIAL) && leaves_unseen(b, scope))
-        ;
-    else if (scope->began)
-        add_length(b, n, (now ? now : ticks_now()) - scope->began);
+    struct open *o = b->top;
+    struct node *n = fresh(o->node);
+    bool is_phase = !o->scope && o->is_phase && o->began < BEGAN_SPECIAL;
+    if (is_phase && !now)
+        now = ticks_now();
+    if (o->began >= BEGAN_SPECIAL)
+        end_special(b, o, n);
+    else if (o->began)
+        end_timed(b, n, (now ? now : ticks_now()) - o->began);
     else
         PUT(n->skipped, n->skipped + 1);
-    pop(b, scope);
+    pop(b, o);
+    if (is_phase)
+        phase_ended(b, o, now);
 }
 
-/* The innermost one was jumped over. */
+/* The innermost one was jumped over. One that is on no stack was not: it ends with what is around it. */
 static void cut_innermost(struct block *b)
 {
-    inferom_scope *s = b->scope;
-    if (begun_is_one(b, s)) {
-        begun_popped(b, s, 0);
+    struct open *o = b->top;
+    struct node *n = fresh(o->node);
+    if (!o->scope) {
+        end_innermost(b, 0);
         return;
     }
-    struct node *n = fresh(s->node);
-    if (!(s->began >= BEGAN_SPECIAL && leaves_unseen(b, s)))
+    if (o->began >= BEGAN_SPECIAL)
+        end_special(b, o, n);
+    else
         PUT(n->cut, n->cut + 1);
-    pop(b, s);
+    pop(b, o);
 }
 
-static bool is_open(const struct block *b, const inferom_scope *scope)
+void scope_close(struct block *b, struct open *o, uint64_t now)
 {
-    const inferom_scope *s = b->scope;
-    while (s != scope && s != &b->outermost)
-        s = s->outer;
-    return s == scope;
-}
-
-/* Not the innermost: what is inside was jumped over, unless this is a phase, which ends with whatever is around it. */
-static __attribute__((noinline)) bool leave_crossed(struct block *b, inferom_scope *scope)
-{
-    if (!b || !is_open(b, scope)) {
-        if (b)
-            PUT(b->misused, b->misused + 1); /* ended on another thread, or twice */
-        return false;
-    }
-    while (b->scope != scope)
+    while (b->top > o)
         cut_innermost(b);
-    return true;
+    end_innermost(b, now);
 }
 
-void scope_leave_at(struct block *b, inferom_scope *scope, uint64_t now)
+static __attribute__((noinline)) void leave_unusual(inferom_scope *scope)
 {
-    if (RARELY(!b || b->scope != scope) && !leave_crossed(b, scope))
-        return;
-    end_innermost(b, scope, now);
+    struct block *b = mine();
+    struct open *o = scope->node;
+    if (b && o > b->open && o <= b->top && o->scope == scope)
+        scope_close(b, o, 0);
+    else if (b)
+        PUT(b->misused, b->misused + 1); /* it ended on another thread, or twice */
 }
 
-void inferom_leave(inferom_scope *scope) { scope_leave_at(mine, scope, 0); }
+/* The clock was read already, for a call that is not like the others: its first, a longer one than all before. */
+static __attribute__((noinline)) void leave_at(uint64_t now) { end_innermost(mine(), now); }
+
+void inferom_leave(inferom_scope *scope)
+{
+    struct block *b = my_block;
+    struct open *o = b->top;
+    struct node *n = o->node;
+    uint64_t began = o->began;
+    if (RARELY(o->scope != scope || n->epoch != GET(epoch))) {
+        leave_unusual(scope);
+    } else if (!began) {
+        PUT(n->skipped, n->skipped + 1);
+        pop(b, o);
+    } else if (RARELY(began >= BEGAN_SPECIAL)) {
+        leave_unusual(scope);
+    } else {
+        uint64_t now = ticks_now();
+        if (RARELY(!end_usual(b, o, now)))
+            leave_at(now);
+    }
+}
 
 void scopes_end_all(struct block *b)
 {
-    while (b->scope != &b->outermost) {
-        inferom_scope *s = b->scope;
-        if (begun_is_one(b, s))
-            begun_popped(b, s, 0);
-        else
-            end_innermost(b, s, 0);
-    }
+    while (b->top != b->open)
+        end_innermost(b, 0);
 }
 
 /* The child goes on inside of scopes that the parent counts: they stay open, and are nothing when they end. */
 void scopes_forget(struct block *b)
 {
-    for (inferom_scope *s = b->scope; s != &b->outermost; s = s->outer)
-        s->began = BEGAN_IN_PARENT;
+    for (struct open *o = b->top; o != b->open; o--)
+        o->began = BEGAN_IN_PARENT;
+    if (b->muted_by)
+        PUT(b->node, b->top->node);
     b->muted_by = NULL;
 }
 
@@ -218,31 +190,43 @@ void scopes_forget(struct block *b)
 
 static struct node *child_make(struct block *b, struct node *parent, inferom_site *site)
 {
-    struct node *n = block_memory(b, sizeof *n);
+    bool is_too_much = parent->depth >= DEPTH_MOST || b->nodes >= NODES_MOST;
+    struct node *n = is_too_much ? NULL : block_memory(b, sizeof *n);
     if (!n)
         return NULL;
+    b->nodes++;
+    n->depth = parent->depth + 1;
     n->site = site;
     n->parent = parent;
+    n->left = &nobody;
+    n->then = n;
+    node_restart(n);
     n->is_warming = 1;
-    node_restart(n, GET(epoch));
     n->next = parent->children;
     PUT_LINK(parent->children, n);
     return n;
 }
 
-static __attribute__((noinline)) struct node *child_find(struct block *b, struct node *parent, inferom_site *site)
+static struct node *child_add(struct block *b, struct node *parent, inferom_site *site)
 {
-    for (struct node *n = parent->children; n; n = n->next)
-        if (n->site == site)
-            return parent->hint = n;
     if (b->busy)
         return NULL; /* a signal handler that came in the middle of this */
     b->busy = 1;
     site_register(site, SITE_SCOPE);
     struct node *n = child_make(b, parent, site);
     b->busy = 0;
-    if (n)
-        parent->hint = n;
+    return n;
+}
+
+static struct node *child_find(struct block *b, struct node *parent, inferom_site *site)
+{
+    struct node *n = parent->children;
+    while (n && n->site != site)
+        n = n->next;
+    if (!n)
+        n = child_add(b, parent, site);
+    if (n && parent->left != &nobody)
+        parent->left->then = n;
     return n;
 }
 
@@ -257,103 +241,100 @@ static __attribute__((noinline)) struct node *child_find(struct block *b, struct
  * end was not f's own but that of a constructor that f called, variables of g may lie above it: then only what is above
  * the innermost scope itself is a sign.
  */
-static bool is_gone(const struct block *b, const inferom_scope *innermost, const inferom_scope *scope, const inferom_site *site,
-                    uintptr_t stack)
+static bool is_gone(const struct block *b, const inferom_scope *scope, const inferom_site *site, uintptr_t stack)
 {
-    uintptr_t here = (uintptr_t)scope, there = (uintptr_t)innermost, their_stack = innermost->stack & ~NOT_THE_FRAMES_OWN;
-    if (here == there)
-        return true;
+    const struct open *innermost = b->top;
+    uintptr_t here = (uintptr_t)scope, there = (uintptr_t)innermost->scope, their_stack = innermost->stack & ~NOT_THE_FRAMES_OWN;
+    if (!there || here == there)
+        return there;
     bool is_exact = !((stack | innermost->stack) & NOT_THE_FRAMES_OWN);
     stack &= ~NOT_THE_FRAMES_OWN;
     if (here < (is_exact ? their_stack : there) || stack == their_stack)
         return false;
     if (here < b->stack_low || here >= b->stack_high || there < b->stack_low || there >= b->stack_high)
         return false; /* one of them is on a stack of its own */
-    const struct node *n = innermost->node;
-    return stack > their_stack || n->site->function != site->function;
-}
-
-static __attribute__((noinline)) void cut_what_is_gone(struct block *b, const inferom_scope *scope, const inferom_site *site,
-                                                       uintptr_t stack)
-{
-    while (b->scope != &b->outermost && is_gone(b, b->scope, scope, site, stack))
-        cut_innermost(b);
+    return stack > their_stack || innermost->node->site->function != site->function;
 }
 
 /* The first calls of a scope may not count, and nothing inside them. */
-static __attribute__((noinline)) void enter_warming(struct block *b, struct node *n, inferom_scope *scope)
+static void open_warming(struct block *b, struct open *o, uint64_t now)
 {
-    if (site_takes_warmup(n->site)) {
-        b->muted_by = scope;
-        scope->began = BEGAN_MUTED;
+    if (site_takes_warmup(o->node->site)) {
+        b->muted_by = o;
+        PUT(b->node, &nobody); /* whose children nobody enters the usual way */
+        o->began = BEGAN_MUTED;
         return;
     }
-    PUT(n->is_warming, 0);
-    scope->began = ticks_now();
+    PUT(o->node->is_warming, 0);
+    o->began = now ? now : ticks_now();
 }
 
-static inline __attribute__((always_inline)) void open_scope(struct block *b, inferom_scope *scope, inferom_site *site,
-                                                             uintptr_t stack, uint64_t now)
+struct open *scope_open(struct block *b, const inferom_scope *scope, inferom_site *site, uintptr_t stack, uint64_t now)
 {
-    struct node *parent = b->node, *n = parent->hint;
-    if (RARELY(!n || n->site != site) && !(n = child_find(b, parent, site))) {
+    struct node *parent = b->node, *n = likely_child(parent);
+    if (b->muted_by)
+        return NULL;
+    if (!is_child(n, parent, site) && !(n = child_find(b, parent, site))) {
         PUT(b->lost_scopes, b->lost_scopes + 1);
-        scope->node = NULL;
-        return;
+        return NULL;
     }
-    scope->node = n;
-    scope->outer = b->scope;
-    scope->stack = stack;
-    b->scope = scope;
-    PUT(b->node, n);
-    if (RARELY(GET(n->is_warming)))
-        enter_warming(b, n, scope);
+    struct open *o = push(b, scope, n, stack);
+    if (GET(n->is_warming))
+        open_warming(b, o, now);
     else if (now)
-        scope->began = now;
+        o->began = now;
     else if (n->skip) {
-        n->skip--;
-        scope->began = 0;
+        PUT(n->skip, n->skip - 1);
+        o->began = 0;
     } else
-        scope->began = ticks_now();
+        o->began = ticks_now();
+    return o;
 }
 
-void scope_enter_as(struct block *b, inferom_scope *scope, inferom_site *site, uint64_t now)
+static inline bool may_be_gone(const struct open *innermost, const inferom_scope *scope, uintptr_t stack)
 {
-    open_scope(b, scope, site, UINTPTR_MAX, now);
+    return (uintptr_t)scope >= innermost->stack &&
+           ((stack ^ innermost->stack) > NOT_THE_FRAMES_OWN || scope == innermost->scope);
+}
+
+static __attribute__((noinline)) void enter_unusual(inferom_scope *scope, inferom_site *site, uintptr_t stack)
+{
+    struct block *b = block_of_this_thread();
+    scope->node = NULL;
+    if (!b)
+        return;
+    while (b->top != b->open && may_be_gone(b->top, scope, stack) && is_gone(b, scope, site, stack))
+        cut_innermost(b);
+    scope->node = scope_open(b, scope, site, stack, 0);
 }
 
 static inline __attribute__((always_inline)) void enter(inferom_scope *scope, inferom_site *site, uintptr_t stack)
 {
-    struct block *b = mine;
-    if (RARELY(!b) && !(b = block_of_this_thread())) {
-        scope->node = NULL;
+    struct block *b = my_block;
+    struct node *n = likely_child(b->node);
+    uint64_t special = GET(n->is_special);
+    if (RARELY(may_be_gone(b->top, scope, stack) || !is_child(n, b->node, site) || special > UINT32_MAX)) {
+        enter_unusual(scope, site, stack);
         return;
     }
-    const inferom_scope *outer = b->scope;
-    if (RARELY((uintptr_t)scope >= outer->stack && ((stack ^ outer->stack) > NOT_THE_FRAMES_OWN || scope == outer)))
-        cut_what_is_gone(b, scope, site, stack);
-    if (RARELY(b->muted_by != NULL)) {
-        scope->node = NULL;
-        return;
+    struct open *o = push(b, scope, n, stack);
+    scope->node = o;
+    if (!special) {
+        o->began = ticks_now();
+    } else {
+        PUT(n->skip, (uint32_t)special - 1);
+        o->began = 0;
     }
-    open_scope(b, scope, site, stack, 0);
 }
 
-void inferom_enter(inferom_scope *scope, inferom_site *site)
-{
-    enter(scope, site, (uintptr_t)__builtin_frame_address(0) | NOT_THE_FRAMES_OWN);
-}
-
-void inferom_enter_here(inferom_scope *scope, inferom_site *site)
-{
-    enter(scope, site, (uintptr_t)__builtin_frame_address(0));
-}
+void inferom_enter(inferom_scope *scope, inferom_site *site) { enter(scope, site, CALLERS_STACK() | NOT_THE_FRAMES_OWN); }
+void inferom_enter_here(inferom_scope *scope, inferom_site *site) { enter(scope, site, CALLERS_STACK()); }
 
 void inferom_after_longjmp(void)
 {
-    struct block *b = mine;
-    uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
-    while (b && b->scope != &b->outermost && (uintptr_t)b->scope < stack && (uintptr_t)b->scope >= b->stack_low)
+    struct block *b = mine();
+    uintptr_t stack = CALLERS_STACK();
+    while (b && b->top->scope && (uintptr_t)b->top->scope < stack && (uintptr_t)b->top->scope >= b->stack_low)
         cut_innermost(b);
 }
 

@@ -14,7 +14,9 @@
 
 enum { ARENA_BYTES = 1 << 16 };
 
-__thread struct block *mine __attribute__((tls_model("initial-exec")));
+struct node nobody = {.left = &nobody, .then = &nobody};
+struct block no_block = {.top = &no_block.open[0], .node = &nobody, .open = {{.node = &nobody, .stack = UINTPTR_MAX}}};
+__thread struct block *my_block __attribute__((tls_model("initial-exec"))) = &no_block;
 struct block *blocks;
 uint32_t epoch = 1;
 uint32_t memory_is_told;
@@ -80,8 +82,10 @@ static struct block *make(void)
         return NULL;
     b->is_taken = 1;
     b->random = this_tid() * 2654435761u | 1;
-    b->outermost = (inferom_scope){.node = &b->root, .stack = UINTPTR_MAX};
-    b->scope = &b->outermost;
+    b->serial = (uint64_t)this_tid() << 24;
+    b->root.left = &nobody;
+    b->open[0] = (struct open){.node = &b->root, .stack = UINTPTR_MAX};
+    b->top = b->open;
     b->node = &b->root;
     return b;
 }
@@ -105,18 +109,18 @@ static void name_of_thread(char out[16])
 static void thread_ends(void *arg)
 {
     struct block *b = arg;
-    if (!b || b != mine)
+    if (!b || b != mine())
         return;
     scopes_end_all(b);
     name_of_thread(b->name);
-    mine = NULL;
+    my_block = &no_block;
     __atomic_store_n(&b->is_taken, 0, __ATOMIC_RELEASE);
 }
 
 struct block *block_of_this_thread(void)
 {
-    if (mine)
-        return mine;
+    if (mine())
+        return mine();
     struct block *b = GET(block_count) >= BLOCKS_APART ? take_over() : NULL;
     bool is_new = !b;
     if (is_new && !(b = make()))
@@ -127,7 +131,7 @@ struct block *block_of_this_thread(void)
     learn_stack(b);
     if (is_new)
         publish(b);
-    mine = b;
+    my_block = b;
     if (has_key)
         pthread_setspecific(key, b);
     return b;
@@ -151,21 +155,20 @@ static void child_begins(void)
 {
     PUT(epoch, epoch + 1);
     for (struct block *b = blocks; b; b = b->next)
-        if (b != mine) {
-            b->scope = &b->outermost;
+        if (b != mine()) {
+            b->top = b->open;
             b->node = &b->root;
-            b->begun_n = 0;
             b->muted_by = NULL;
             b->request = NULL;
             b->busy = 0;
             b->is_taken = 0;
         }
     fork_is_over();
-    if (!mine)
+    if (!mine())
         return;
-    mine->tid = this_tid();
-    mine->threads = 1;
-    scopes_forget(mine);
+    mine()->tid = this_tid();
+    mine()->threads = 1;
+    scopes_forget(mine());
 }
 
 void threads_start(void)
