@@ -1,7 +1,7 @@
 /*
- * What scopes look like in a capture file (docs/formats/scopes.md):
+ * What scopes look like in a capture file (docs/formats/inferom.md, "Scopes"):
  *
- *     set "scopes"        a sample per path and thread: self, calls, timed calls; shortest, longest and deviation as labels
+ *     set "scopes"        a sample per path and thread: self, calls, timed calls; shortest, longest, mean and deviation as labels
  *     set "scope times"   a sample per path, thread and bucket: how many calls were about so long
  *     set "calls"         a sample per caller and callee: how often
  *     spans               phases and requests
@@ -37,7 +37,7 @@ struct saving {
     uint32_t process;
     uint32_t *stacks; /* by path */
     struct samples scopes, times, calls;
-    uint32_t key_least, key_most, key_deviation, key_cut, key_left_out, key_from, key_to, key_phase, key_request, unit_ps;
+    uint32_t key_least, key_most, key_mean, key_deviation, key_cut, key_left_out, key_from, key_to, key_phase, key_request, unit_ps;
     bool failed;
 };
 
@@ -130,11 +130,12 @@ static uint32_t stack_row(struct saving *s, uint32_t caller, uint32_t frame)
 
 static void add_scope(struct saving *s, const struct path *p, uint32_t stack, uint32_t thread)
 {
-    struct number_label labels[5];
+    struct number_label labels[6];
     size_t n = 0;
     if (p->timed) {
         labels[n++] = (struct number_label){s->key_least, to_ps(s, (double)p->least), s->unit_ps};
         labels[n++] = (struct number_label){s->key_most, to_ps(s, (double)p->most), s->unit_ps};
+        labels[n++] = (struct number_label){s->key_mean, to_ps(s, p->mean), s->unit_ps};
         labels[n++] = (struct number_label){s->key_deviation, to_ps(s, sqrt(p->squares / (double)p->timed)), s->unit_ps};
     }
     if (p->cut)
@@ -469,7 +470,8 @@ static void add_keys(struct saving *s)
         uint32_t *id;
         const char *text;
     } words[] = {
-        {&s->key_least, "shortest"}, {&s->key_most, "longest"}, {&s->key_deviation, "deviation"}, {&s->key_cut, "cut"},
+        {&s->key_least, "shortest"}, {&s->key_most, "longest"}, {&s->key_mean, "mean"},
+        {&s->key_deviation, "deviation"}, {&s->key_cut, "cut"},
         {&s->key_left_out, "left out"}, {&s->key_from, "from"}, {&s->key_to, "to"}, {&s->key_phase, "phase"},
         {&s->key_request, "request"}, {&s->unit_ps, "ps"},
     };

@@ -6,6 +6,8 @@
  * that of samples times depth.
  */
 #include "analyse/call_graph.h"
+#include "analyse/sampling.h"
+#include "analyse/scopes.h"
 #include "base/idmap.h"
 #include "base/mem.h"
 #include "model/counted_calls.h"
@@ -222,13 +224,47 @@ static struct call_graph from_counted(const struct profile *p, const struct coun
     return growing_end(&w);
 }
 
+/* From stacks whose samples say how often the top of the stack was called from the frame below it: scopes. */
+
+static void add_call(struct growing *w, const struct profile *p, stack_id stack, int64_t calls)
+{
+    const struct stack *top = profile_stack(p, stack);
+    uint32_t callee = w->node_of[profile_frame(p, top->frame)->function.i];
+    uint32_t caller = top->caller.i == STACK_ROOT.i ? 0 : w->node_of[profile_frame(p, profile_stack(p, top->caller)->frame)->function.i];
+    if (!callee)
+        return;
+    w->g.nodes[callee - 1].calls += calls;
+    if (!caller)
+        return;
+    struct graph_edge *e = &w->g.edges[edge_for(w, caller - 1, callee - 1)];
+    e->calls = (e->calls == CALLS_UNKNOWN ? 0 : e->calls) + calls;
+}
+
+static struct call_graph with_calls(struct call_graph g, const struct profile *p, const struct sample_set *set, const int64_t *calls)
+{
+    struct growing w;
+    growing_init(&w, p);
+    w.g = g;
+    for (uint32_t i = 0; i < g.n_nodes; i++) {
+        w.node_of[g.nodes[i].function.i] = i + 1;
+        w.g.nodes[i].calls = 0;
+    }
+    for (uint32_t i = 0; i < g.n_edges; i++)
+        idmap_add(&w.edge_map, idmap_hash_pair(&w.edge_map, g.edges[i].caller, g.edges[i].callee), i);
+    for (size_t i = 0; i < set->n; i++)
+        if (set->stacks[i].i != STACK_ROOT.i)
+            add_call(&w, p, set->stacks[i], calls[i]);
+    return growing_end(&w);
+}
+
 struct call_graph call_graph_of(const struct profile *p, const struct sample_set *set, size_t measure)
 {
     struct counted_calls counted;
     if (counted_calls_of(p, &counted) && set == counted.functions)
         return from_counted(p, &counted, measure);
     own(call_tree) struct call_tree t = call_tree_of(p, set, measure, false);
-    return call_graph_of_tree(p, &t, NULL, NULL);
+    struct call_graph g = call_graph_of_tree(p, &t, NULL, NULL);
+    return set == scopes_counted(p) ? with_calls(g, p, set, set->values[measure_named(p, set, VIEW("calls"))]) : g;
 }
 
 void call_graph_done(struct call_graph *g)

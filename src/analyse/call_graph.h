@@ -19,7 +19,7 @@
  *
  * A profile of counted calls (counted_calls.h) has no stacks but is a call graph
  * already; its numbers are taken as they are. Then calls are known too, also of a
- * function to itself.
+ * function to itself. So they are for a program's scopes (scopes.h), which have both.
  *
  * Owns: its rows. Never recurses, however deep a stack is.
  */

@@ -42,8 +42,8 @@ static void add_scopes(struct methods *m, const struct profile *p)
     own(scopes) struct scopes s = scopes_of(p);
     for (size_t i = 0; s.n && i < m->n; i++) {
         const struct scope_stats *scope = scopes_named(&s, profile_function(p, m->rows[i].function)->name);
-        if (!scope || m->rows[i].calls != METHOD_UNKNOWN)
-            continue;
+        if (!scope || (m->rows[i].calls != METHOD_UNKNOWN && m->rows[i].calls != scope->calls))
+            continue; /* another counter's */
         m->has_calls = m->has_extremes = true;
         m->rows[i].calls = scope->calls;
         m->rows[i].least_ns = scope->least_ns;

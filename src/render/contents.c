@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "render/names.h"
+#include "render/scopes_text.h"
 
 #include <time.h>
 
@@ -149,70 +150,7 @@ static struct table *spans(const struct contents *c)
     return t;
 }
 
-/* request=r-1, tokens=42 */
-static void labels_text(const struct contents *c, labels_id id, struct buf *out)
-{
-    size_t n;
-    const struct label *l = profile_labels(c->p, id, &n);
-    for (size_t i = 0; i < n; i++) {
-        struct view key = text_of(c, l[i].key), text = text_of(c, l[i].text);
-        buf_puts(out, i ? ", " : "");
-        buf_add(out, key.at, key.n);
-        buf_puts(out, "=");
-        if (text.n)
-            buf_add(out, text.at, text.n);
-        else
-            buf_printf(out, "%lld", (long long)l[i].number);
-    }
-}
-
-struct span_of_values {
-    double least, mean, most;
-};
-
-static struct span_of_values span_of_values(const struct series *s)
-{
-    struct span_of_values v = {UNKNOWN, UNKNOWN, UNKNOWN};
-    double sum = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        double value = s->readings[i].value;
-        if (isnan(value))
-            continue;
-        v.least = fmin(v.least, value); /* passes over NAN */
-        v.most = fmax(v.most, value);
-        sum += value;
-        n++;
-    }
-    if (n)
-        v.mean = sum / (double)n;
-    return v;
-}
-
-static struct table *series(const struct contents *c)
-{
-    static const struct column columns[] = {
-        {"Series", "name",  COLUMN_TEXT}, {"Labels", "labels", COLUMN_TEXT}, {"Readings", "readings", COLUMN_COUNT},
-        {"Least",  "least", COLUMN_REAL}, {"Mean",   "mean",   COLUMN_REAL}, {"Most",     "most",     COLUMN_REAL},
-        {"Unit",   "unit",  COLUMN_TEXT},
-    };
-    struct table *t = table_new(columns, sizeof columns / sizeof *columns);
-    for (uint32_t i = 0; i < profile_series_count(c->p); i++) {
-        const struct series *s = profile_series(c->p, (series_id){i});
-        own(buf) struct buf labels;
-        buf_init(&labels, 4096);
-        labels_text(c, s->labels, &labels);
-        struct span_of_values v = span_of_values(s);
-        table_text(t, text_of(c, s->name));
-        table_text(t, buf_view(&labels));
-        table_number(t, (double)s->n);
-        table_number(t, v.least);
-        table_number(t, v.mean);
-        table_number(t, v.most);
-        table_text(t, s->unit_name.i ? text_of(c, s->unit_name) : view_of(unit_names[s->unit]));
-    }
-    return t;
-}
+static struct table *series(const struct contents *c) { return series_table(c->p); }
 
 static struct table *losses(const struct contents *c)
 {

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "render/names.h"
 #include "render/report_formats.h"
+#include "render/scopes_text.h"
 #include "render/tree_text.h"
 #include "render/waits_text.h"
 
@@ -267,6 +268,10 @@ void report_print(const struct report *r, struct sink *out)
     }
     if (r->threads)
         print_threads(r, out);
+    if (r->scopes) {
+        print_title(r, "Scopes", out);
+        scopes_print(r->p, r->order, r->most_rows, &r->style, out);
+    }
     if (r->waits) {
         print_title(r, "On and off the CPU", out);
         waits_print(r->p, r->most_rows, &r->style, out);
@@ -400,6 +405,8 @@ void report_json(const struct findings *f, struct sink *out)
         json_tree(&w, r, "inverted", true);
     if (r->threads)
         json_threads(&w, r);
+    if (r->scopes)
+        scopes_json(r->p, r->order, &w);
     if (r->waits)
         waits_json(r->p, &w);
     json_close(&w, '}');

@@ -10,6 +10,7 @@
 #include "render/names.h"
 #include "render/report_formats.h"
 #include "render/system_info.h"
+#include "render/scopes_text.h"
 #include "render/waits_text.h"
 
 #include <stdarg.h>
@@ -392,6 +393,10 @@ static void put_more(const struct findings *f, struct sink *out)
     const struct report *r = f->r;
     if (r->threads || r->deep)
         put_threads(f, out);
+    if ((r->scopes || r->deep) && f->scopes.n) {
+        sink_puts(out, "\n## Scopes\n\n");
+        scopes_markdown(r->p, r->order, r->deep ? 0 : r->most_rows, out);
+    }
     if ((r->waits || r->deep) && waits_are_there(r->p)) {
         sink_puts(out, "\n## On and off the CPU\n\n");
         waits_markdown(r->p, r->deep ? 0 : r->most_rows, out);

@@ -1,3 +1,4 @@
+#include "analyse/scopes.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/outfile.h"
@@ -14,7 +15,7 @@ struct report_settings {
     bool all, deep, enhanced;
     uint64_t tokens;
     struct option_list fail_above;
-    bool json, tree, inverted, threads, waits;
+    bool json, tree, inverted, threads, waits, scopes;
     int sort;
     uint64_t top, depth, width;
     const char *min_total;
@@ -41,6 +42,7 @@ static const struct option report_options[] = {
     FLAG('T', "tree", S, tree, "show the call tree, from the root down"),
     FLAG('I', "inverted", S, inverted, "show the inverted tree, from the functions up to their callers"),
     FLAG(0, "threads", S, threads, "show the top functions of each thread"),
+    FLAG(0, "scopes", S, scopes, "show the scopes that the program named itself, with their callers, counters and gauges"),
     FLAG(0, "waits", S, waits, "show what threads waited for, where --off-cpu was recorded"),
     CHOICE('s', "sort", S, sort, "BY", orders, "order of the functions"),
     NUMBER('n', "top", S, top, "N", "how many functions to list; 0 lists all", 0, 1000000000),
@@ -250,6 +252,18 @@ static bool write_report(const struct call *c, const struct report *r, const str
     return true;
 }
 
+/* A view, rather than the one that suits the samples. */
+static bool asks_for_one(const struct report_settings *s)
+{
+    return s->tree || s->inverted || s->threads || s->waits || s->scopes;
+}
+
+static bool has_scopes(const struct profile *p)
+{
+    own(scopes) struct scopes s = scopes_of(p);
+    return s.n > 0;
+}
+
 static bool report(const struct call *c, struct err *e)
 {
     const struct report_settings *s = c->settings;
@@ -262,11 +276,16 @@ static bool report(const struct call *c, struct err *e)
         !selection_read(&s->part, path, &part, e) || !choose(s, path, &part, e) ||
         !threshold(s->min_total, &part.set->measures[part.measure], &min_total, e))
         return false;
+    if (s->scopes && !has_scopes(part.p)) {
+        err_set(e, ERR_USAGE, "--scopes: the profile has no scopes");
+        return err_hint(e, "a program names them with INFEROM_SCOPE; docs/guide/scopes.md");
+    }
+    bool suits_scopes = !asks_for_one(s) && part.set == scopes_counted(part.p);
     struct report r = {
         .source = path, .p = part.p, .set = part.set, .measure = part.measure, .order = (enum top_order)s->sort,
         .most_rows = s->top, .most_depth = s->depth, .min_total = min_total,
         .tree = s->tree, .inverted = s->inverted, .threads = s->threads, .waits = s->waits,
-        .top = !s->tree && !s->inverted && !s->threads && !s->waits,
+        .scopes = s->scopes || suits_scopes, .top = !asks_for_one(s) && !(suits_scopes && as && !strcmp(as->name, "text")),
         .style = {.width = s->width ? (unsigned)s->width : to_stdout(s) ? c->look.width : 0, .colour = c->look.colour},
         .generated_s = now_s(), .deep = s->deep, .enhanced = s->enhanced, .filtered = part.filtered, .tokens = s->tokens,
         .limits = limits.rows, .n_limits = limits.n,
