@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -221,18 +222,34 @@ static int write_all(int fd, const struct bytes *b)
     return 0;
 }
 
+static int write_and_close(int fd, const struct bytes *b)
+{
+    int error = write_all(fd, b);
+    if (close(fd) < 0 && !error)
+        error = -errno;
+    return error;
+}
+
+/* A pipe, a terminal, a device: it stays what it is, and is written to. */
+static int save_into(const struct bytes *b, const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    return fd < 0 ? -errno : write_and_close(fd, b);
+}
+
 /* Beside its place, and then put there whole: whoever looks sees the old file or the new one. */
 static int save(const struct bytes *b, const char *path)
 {
     char beside[4096];
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return save_into(b, path);
     if ((size_t)snprintf(beside, sizeof beside, "%s.%d.tmp", path, (int)getpid()) >= sizeof beside)
         return -ENAMETOOLONG;
     int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return -errno;
-    int error = write_all(fd, b);
-    if (close(fd) < 0 && !error)
-        error = -errno;
+    int error = write_and_close(fd, b);
     if (!error && rename(beside, path) < 0)
         error = -errno;
     if (error)

@@ -34,6 +34,11 @@
 #define PUT_REAL(place, value) ({ double real_ = (value); __atomic_store(&(place), &real_, __ATOMIC_RELAXED); })
 #define RARELY(condition) __builtin_expect(!!(condition), 0)
 
+/* Of two numbers; one that is not known does not count. No libm: who links us statically would need it, too. */
+static inline double smaller(double a, double b) { return b < a || a != a ? b : a; }
+static inline double larger(double a, double b) { return b > a || a != a ? b : a; }
+static inline int64_t rounded(double v) { return (int64_t)(v < 0 ? v - 0.5 : v + 0.5); }
+
 enum {
     OCTAVES = 42,       /* of ticks: the last one begins after an hour */
     STEPS = 16,         /* buckets in an octave: a bucket is at most 1/16 as wide as where it begins */

@@ -115,8 +115,8 @@ bool metric_sum_of(const inferom_site *s, struct metric_sum *out)
         if (!m || GET_LINK(m[s->id].epoch) != now || !GET(m[s->id].times))
             continue;
         m += s->id;
-        out->least = fmin(out->least, GET_REAL(m->least));
-        out->most = fmax(out->most, GET_REAL(m->most));
+        out->least = smaller(out->least, GET_REAL(m->least));
+        out->most = larger(out->most, GET_REAL(m->most));
         out->times += GET(m->times);
         sum += GET_REAL(m->sum);
         if (GET(m->last_tick) >= latest) {

@@ -56,7 +56,7 @@ static void sample_add(struct saving *s, struct samples *to, struct sample row)
     to->rows[to->n++] = row;
 }
 
-static int64_t to_ps(const struct saving *s, double ticks) { return (int64_t)llround(ticks * s->r->scale.ns_per_tick * 1000); }
+static int64_t to_ps(const struct saving *s, double ticks) { return rounded(ticks * s->r->scale.ns_per_tick * 1000); }
 
 /* Who. */
 
@@ -136,14 +136,14 @@ static void add_scope(struct saving *s, const struct path *p, uint32_t stack, ui
         labels[n++] = (struct number_label){s->key_least, to_ps(s, (double)p->least), s->unit_ps};
         labels[n++] = (struct number_label){s->key_most, to_ps(s, (double)p->most), s->unit_ps};
         labels[n++] = (struct number_label){s->key_mean, to_ps(s, p->mean), s->unit_ps};
-        labels[n++] = (struct number_label){s->key_deviation, to_ps(s, sqrt(p->squares / (double)p->timed)), s->unit_ps};
+        labels[n++] = (struct number_label){s->key_deviation, to_ps(s, __builtin_sqrt(p->squares / (double)p->timed)), s->unit_ps};
     }
     if (p->cut)
         labels[n++] = (struct number_label){s->key_cut, (int64_t)p->cut, 0};
     if (p->left_out)
         labels[n++] = (struct number_label){s->key_left_out, (int64_t)p->left_out, 0};
     uint32_t context = context_row(s, thread, n ? labels_row(s, labels, n) : 0);
-    sample_add(s, &s->scopes, (struct sample){stack, context, {llround(p->self * s->r->scale.ns_per_tick), (int64_t)p->calls,
+    sample_add(s, &s->scopes, (struct sample){stack, context, {rounded(p->self * s->r->scale.ns_per_tick), (int64_t)p->calls,
                                               (int64_t)p->timed, (int64_t)p->allocations, (int64_t)p->bytes}});
 }
 

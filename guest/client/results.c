@@ -193,8 +193,8 @@ static void add_to_row(struct sum *s, const struct path *p, double ns)
     row->self_ns += p->self * ns;
     row->total_ns += p->is_inner ? 0 : p->total * ns;
     if (p->timed) {
-        row->min_ns = fmin(row->min_ns, (double)p->least * ns);
-        row->max_ns = fmax(row->max_ns, (double)p->most * ns);
+        row->min_ns = smaller(row->min_ns, (double)p->least * ns);
+        row->max_ns = larger(row->max_ns, (double)p->most * ns);
     }
     if (GET(memory_is_told)) {
         row->allocations = (row->allocations < 0 ? 0 : row->allocations) + (int64_t)p->allocations;
@@ -214,13 +214,14 @@ static double percentile(const struct sum *s, double share, double ns)
         all += s->buckets[i / STEPS][i % STEPS];
     if (!all)
         return NAN;
-    uint64_t wanted = (uint64_t)ceil(share * (double)all);
+    uint64_t wanted = (uint64_t)(share * (double)all);
+    wanted += (double)wanted < share * (double)all;
     for (size_t i = 0; i < OCTAVES * STEPS; i++) {
         seen += s->buckets[i / STEPS][i % STEPS];
         if (seen < wanted)
             continue;
         double from = (double)bucket_from(i / STEPS, i % STEPS), to = (double)bucket_to(i / STEPS, i % STEPS);
-        return fmin(fmax((from + to - 1) / 2 * ns, s->row.min_ns), s->row.max_ns);
+        return smaller(larger((from + to - 1) / 2 * ns, s->row.min_ns), s->row.max_ns);
     }
     return s->row.max_ns;
 }
@@ -228,8 +229,8 @@ static double percentile(const struct sum *s, double share, double ns)
 static void finish(struct sum *s, double ns)
 {
     inferom_row *row = &s->row;
-    row->mean_ns = row->timed ? fmin(fmax(s->mean * ns, row->min_ns), row->max_ns) : NAN;
-    row->deviation_ns = row->timed ? sqrt(s->squares / (double)row->timed) * ns : NAN;
+    row->mean_ns = row->timed ? smaller(larger(s->mean * ns, row->min_ns), row->max_ns) : NAN;
+    row->deviation_ns = row->timed ? __builtin_sqrt(s->squares / (double)row->timed) * ns : NAN;
     row->p50_ns = percentile(s, 0.50, ns);
     row->p90_ns = percentile(s, 0.90, ns);
     row->p99_ns = percentile(s, 0.99, ns);

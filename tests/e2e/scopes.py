@@ -1,0 +1,379 @@
+#!/usr/bin/env python3
+"""Scopes of programs whose calls are known: what they wrote about themselves, as inferom tells it.
+
+    scopes.py CASE INFEROM FX_SCOPE SHARED_LIBRARY STATIC_LIBRARY INCLUDE CC...
+
+Counts are compared exactly, times only with each other: a busy machine makes them longer and not wrong.
+"""
+import collections
+import ctypes
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+CASE, INFEROM, FX_SCOPE, SHARED, STATIC, INCLUDE = [sys.argv[1], *map(os.path.abspath, sys.argv[2:7])]
+CC = sys.argv[7:]
+SKIP = 77
+
+
+def run(*command, status=0, **env):
+    told = subprocess.run(command, env={**os.environ, **env}, text=True, errors="surrogateescape", capture_output=True)
+    assert told.returncode == status, (command, told.returncode, told.stdout, told.stderr)
+    return told
+
+
+def report(path, *options):
+    return json.loads(run(INFEROM, "report", path, "--json", *options).stdout)
+
+
+def fixture(*options, **env):
+    """A run of fx-scope: its truth and its file."""
+    told = run(FX_SCOPE, *options, INFEROM_SCOPES="file", INFEROM_SCOPES_FILE="fx.inferom", **env)
+    return json.loads(told.stdout), "fx.inferom"
+
+
+def pairs_of(threads):
+    pairs = collections.Counter()
+    for t in threads:
+        for caller, callee, n in t["pairs"]:
+            pairs[caller or "", callee] += n
+    return pairs
+
+
+def calls_of(pairs):
+    calls = collections.Counter()
+    for (_, callee), n in pairs.items():
+        calls[callee] += n
+    return calls
+
+
+def told_pairs(answer):
+    return {(r["caller"], r["callee"]): r["calls"] for r in answer["scope_calls"]}
+
+
+def compile_c(source, out, *options, compiler=None):
+    name = out + (".cc" if compiler else ".c")
+    with open(name, "w", encoding="utf-8") as f:
+        f.write(source)
+    run(*(compiler or CC), "-Wall", "-Wextra", "-Werror", "-O2", "-I" + INCLUDE, name, "-o", out, *options, STATIC, "-pthread")
+    return os.path.abspath(out)
+
+
+def scopes_of(program, *args, status=0, **env):
+    run(program, *args, status=status, INFEROM_SCOPES="file", INFEROM_SCOPES_FILE="run.inferom", **env)
+    return {r["name"]: r for r in report("run.inferom", "--scopes")["scopes"]}
+
+
+# The cases, by the rows they prove.
+
+def calls_are_exact():
+    for timing in "every", "adaptive":
+        truth, path = fixture("--rounds", "300", INFEROM_SCOPES_TIMING=timing)
+        answer = report(path)
+        assert told_pairs(answer) == dict(pairs_of(truth["threads"])), told_pairs(answer)
+        assert {r["name"]: r["calls"] for r in answer["scopes"]} == dict(calls_of(pairs_of(truth["threads"])))
+
+
+def callers_on_each_thread():
+    truth, path = fixture()
+    for t in truth["threads"]:
+        assert told_pairs(report(path, "--thread", t["thread"], "--scopes")) == dict(pairs_of([t])), t["thread"]
+
+
+def numbers_hang_together():
+    for timing in "every", "adaptive":
+        _, path = fixture("--rounds", "200", INFEROM_SCOPES_TIMING=timing)
+        answer = report(path)
+        rows = {r["name"]: r for r in answer["scopes"]}
+        for r in rows.values():
+            assert r["min_ns"] <= r["mean_ns"] <= r["max_ns"], r
+            assert r["min_ns"] <= r["p50_ns"] <= r["p90_ns"] <= r["p99_ns"] <= r["max_ns"], r
+            assert 0 <= r["deviation_ns"] <= r["max_ns"] and 0 <= r["self_ns"] <= r["total_ns"], r
+            assert r["allocations"] is None and r["bytes"] is None, r
+        whole = sum(r["self_ns"] for r in rows.values())
+        assert whole == answer["total"] == rows["serve"]["total_ns"], (whole, answer["total"], rows["serve"])
+        assert math.isclose(sum(r["self_share"] for r in rows.values()), 1)
+        for inner, outer in ("attention", "serve"), ("mlp", "layer"), ("layer", "decode"), ("decode", "serve"):
+            assert rows[inner]["total_ns"] <= rows[outer]["total_ns"], (inner, outer)
+
+
+def inside_equals_outside():
+    truth, path = fixture("--allocate", "64")
+    rows = {r["name"]: r for r in report(path)["scopes"]}
+    assert [r["name"] for r in truth["rows"]] == [r["name"] for r in report(path)["scopes"]]
+    for inside in truth["rows"]:
+        outside = rows[inside["name"]]
+        for key in "calls", "allocations", "bytes":
+            assert inside[key] == outside[key], (key, inside, outside)
+        for key in "total_ns", "self_ns", "min_ns", "mean_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns", "deviation_ns":
+            # The length of a tick is known a little better at the end; the file has whole nanoseconds.
+            assert abs(inside[key] - outside[key]) <= 2e-3 * inside[key] + 32, (key, inside, outside)
+    table = run(FX_SCOPE, INFEROM_SCOPES="table").stderr
+    assert re.search(r"^norm +\d+ ", table, re.M), table
+
+
+def reports_have_calls():
+    truth, path = fixture("--allocate", "64")
+    pairs, calls = pairs_of(truth["threads"]), calls_of(pairs_of(truth["threads"]))
+    text = run(INFEROM, "report", path, "--format", "md", "--deep").stdout
+    hot = re.findall(r"^\| \d+ \| `(\w+)` \|.*\| ([\d.]+) % \|", text[text.index("## Hot Paths"):text.index("## Top Alloc")], re.M)
+    assert len(hot) == len(calls) and abs(sum(float(share) for _, share in hot) - 100) < 0.1 * len(hot), hot
+    allocators = re.search(r"\| 1 \| `attention` \| .* (\d+) \|$", text[text.index("## Top Allocators"):], re.M)
+    others = re.findall(r"^\| \d+ \| `(\w+)` \| [\d.]+ \| [\d.]+ % \| \d+ \| [\d.]+ \| ([\d.]+) \| (\d+) \|$", text, re.M)
+    assert ("attention", str(calls["attention"])) in [(n, a) for n, _, a in others], (allocators, others)
+    assert all(a == "0" for n, _, a in others if n != "attention"), others
+    most_called = re.search(r"## Most Called Methods\n\n.*\n.*\n\| 1 \| (?:`norm`|norm) \| (\d+) ", text)
+    assert most_called and int(most_called[1]) == calls["norm"], text[text.index("## Most Called"):][:400]
+    for (caller, callee), n in pairs.items():
+        if caller:
+            section = text[text.index(f"### `{callee}`"):]
+            section = section[:section.index("\n### ")] if "\n### " in section else section
+            assert f"- `{caller}` ({n} times)" in section.split("**Calls:**")[0], (caller, callee, n, section)
+
+
+def edges_carry_calls():
+    truth, path = fixture()
+    dot = run(INFEROM, "graph", path, "-n", "0", "-e", "0").stdout
+    names = dict(re.findall(r'^ +(n\d+) \[label="(\w+)\\n', dot, re.M))
+    edges = {(names[a], names[b]): int(n.replace(" ", "").replace("\u00a0", "").replace("\u202f", ""))
+             for a, b, n in re.findall(r'^ +(n\d+) -> (n\d+) \[label="[^"]*?\\r\s+([\d \u00a0\u202f]+)×', dot, re.M)}
+    assert edges == {k: n for k, n in pairs_of(truth["threads"]).items() if k[0]}, (edges, dot)
+
+
+OFF = r"""
+#ifdef WITH
+#include <inferom.h>
+#else
+#define INFEROM_SCOPE(x)
+#define INFEROM_PHASE(x) ((void)0)
+#define INFEROM_COUNT(x, n) ((void)0)
+#define INFEROM_REQUEST(r)
+#endif
+int work(int n);
+int work(int n)
+{
+    INFEROM_SCOPE("work");
+    INFEROM_REQUEST(0);
+    INFEROM_PHASE("decode");
+    int sum = 0;
+    for (int i = 0; i < n; i++) {
+        INFEROM_SCOPE("inner");
+        sum += i * n;
+        if (sum > 1000)
+            return sum;
+        INFEROM_COUNT("tokens", 1);
+    }
+    return sum;
+}
+"""
+
+
+def off_at_build_is_nothing():
+    with open("off.c", "w", encoding="utf-8") as f:
+        f.write(OFF)
+    code = []
+    for options in ["-DWITH", "-DINFEROM_DISABLE", "-I" + INCLUDE], []:
+        for level in "-O0", "-O2":
+            run(*CC, "-Wall", "-Werror", level, "-c", "off.c", "-o", "off.o", *options)
+            code.append(run("objdump", "-dr", "--no-show-raw-insn", "off.o").stdout)
+            assert "inferom" not in run("nm", "off.o").stdout
+    assert code[:2] == code[2:], code
+
+
+TOGGLED = r"""
+#include <inferom.h>
+#include <signal.h>
+#include <stdlib.h>
+static void work(int n) { for (int i = 0; i < n; i++) { INFEROM_SCOPE("work"); } }
+static void leave(void) { INFEROM_SCOPE("exits inside"); exit(3); }
+int main(void)
+{
+    work(10);
+    raise(SIGUSR2); /* off */
+    work(100);
+    raise(SIGUSR2); /* on */
+    work(1000);
+    leave();
+}
+"""
+
+
+def switched_by_signal():
+    rows = scopes_of(compile_c(TOGGLED, "toggled"), status=3, INFEROM_SCOPES_SIGNAL="12")
+    assert rows["work"]["calls"] == 1010 and rows["exits inside"]["calls"] == 1, rows
+    off = run("./toggled", status=-12)  # nobody asked for the signal: it does what it always does
+    assert off.stderr == "" and not os.path.exists(f"toggled.{12}.inferom")
+
+
+def warmup_left_out():
+    truth, path = fixture("--rounds", "50", INFEROM_SCOPES_WARMUP="serve=3,nobody=1")
+    answer = report(path)
+    rows = {r["name"]: r for r in answer["scopes"]}
+    calls = calls_of(pairs_of(truth["threads"]))
+    assert rows["serve"]["calls"] == calls["serve"] - 3, (rows["serve"], calls)
+    assert rows["decode"]["calls"] == calls["decode"] - 9 and rows["layer"]["calls"] == calls["layer"] - 36, rows
+    assert "left out: 3 calls of warm-up" in run(INFEROM, "report", path).stdout
+
+
+PHASES = r"""
+#include <inferom.h>
+#include <pthread.h>
+#include <stdio.h>
+static void spin(int n) { for (volatile int i = 0; i < n; i++) ; }
+static void *worker(void *r) { INFEROM_REQUEST(r); INFEROM_PHASE("decode"); spin(20000); INFEROM_PHASE_END(); return NULL; }
+int main(void)
+{
+    INFEROM_FUNCTION();
+    {
+        INFEROM_SCOPE("load");
+        INFEROM_PHASE("load.tokenizer"); spin(10000);
+        INFEROM_PHASE("load.config");    spin(20000);
+        INFEROM_PHASE("load.weights");   spin(400000);
+        INFEROM_PHASE("load.post");      spin(10000);
+    }
+    inferom_request *r = inferom_request_new("chat \"42\" \x1b[31m<script>");
+    {
+        INFEROM_REQUEST(r);
+        INFEROM_PHASE("prefill"); spin(1000);
+        pthread_t t;
+        pthread_create(&t, NULL, worker, r);
+        pthread_join(t, NULL);
+        INFEROM_PHASE_END();
+    }
+    for (int i = 1; i <= 5; i++) {
+        INFEROM_COUNT("tokens", i);
+        INFEROM_GAUGE("kv <script> \xff", 100 - i);
+    }
+    return 0;
+}
+"""
+
+
+def phases_add_up():
+    rows = scopes_of(compile_c(PHASES, "phases"))
+    load = [rows[n]["total_ns"] for n in ("load.tokenizer", "load.config", "load.weights", "load.post")]
+    assert all(rows[n]["calls"] == 1 for n in ("load.tokenizer", "load.config", "load.weights", "load.post", "load", "main"))
+    assert sum(load) + rows["load"]["self_ns"] == rows["load"]["total_ns"], (load, rows["load"])
+    assert rows["load"]["total_ns"] > load[-1] + load[2], rows
+    shown = json.loads(run(INFEROM, "runs", "show", "run.inferom", "--json").stdout)
+    kinds = {s["kind"]: s["count"] for s in shown["spans"]}
+    assert kinds == {"phase": 6, "request": 2}, kinds
+
+
+def counters_and_gauges():
+    scopes_of(compile_c(PHASES, "phases"))
+    metrics = {m["name"]: m for m in report("run.inferom", "--scopes")["metrics"]}
+    assert metrics["tokens"]["last"] == 15 and metrics["tokens"]["unit"] == "count", metrics
+    gauge, = (m for n, m in metrics.items() if n.startswith("kv"))
+    assert (gauge["last"], gauge["most"]) == (95, 99), gauge
+    text = run(INFEROM, "report", "run.inferom").stdout
+    assert re.search(r"^tokens +\d+ +15 ", text, re.M) and "\x1b" not in text, text
+    assert "tokens" in run(INFEROM, "report", "run.inferom", "--format", "md").stdout
+    shown = run("./phases", INFEROM_SCOPES="table").stderr
+    assert "\x1b" not in shown and "\\xff" in shown and re.search(r"^tokens +5 +15 ", shown, re.M), shown
+
+
+THROWN = r"""
+#include <inferom.h>
+#include <stdexcept>
+static void thrower(int i) { INFEROM_SCOPE("thrower"); if (i % 2) throw std::runtime_error("odd"); INFEROM_SCOPE("went on"); }
+static void around(int i) { INFEROM_FUNCTION(); try { INFEROM_SCOPE("tries"); thrower(i); } catch (const std::exception &) { INFEROM_SCOPE("caught"); } }
+int main() { for (int i = 0; i < 10; i++) around(i); INFEROM_COUNT("c", 2); INFEROM_PHASE("p"); { INFEROM_REQUEST(inferom_request_new("r")); } }
+"""
+
+
+def exceptions_end_scopes():
+    compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    if not compiler:
+        sys.exit(SKIP)
+    for level in "-O0", "-O2":
+        rows = scopes_of(compile_c(THROWN, "thrown", level, "-std=c++11", compiler=[compiler]))
+        assert {n: r["calls"] for n, r in rows.items()} == \
+            {"around": 10, "tries": 10, "thrower": 10, "went on": 5, "caught": 5, "p": 1}, rows
+        pairs = told_pairs(report("run.inferom", "--scopes"))
+        assert pairs[("around", "caught")] == 5 and pairs[("tries", "thrower")] == 10, pairs
+        assert "cut" not in run(INFEROM, "report", "run.inferom").stdout
+    run(compiler, "-DINFEROM_DISABLE", "-std=c++11", "-I" + INCLUDE, "thrown.cc", "-o", "none")  # no library
+    run("./none", INFEROM_SCOPES="on")
+
+
+def from_python():
+    """As docs/guide/scopes.md does it."""
+    lib = ctypes.CDLL(SHARED)
+    lib.inferom_begin.restype = ctypes.c_uint64
+    lib.inferom_begin.argtypes = [ctypes.c_char_p]
+    lib.inferom_end.argtypes = [ctypes.c_uint64]
+    lib.inferom_count.argtypes = [ctypes.c_char_p, ctypes.c_double]
+    lib.inferom_enable(1)
+    for i in range(50):
+        outer = lib.inferom_begin(b"generate")
+        for _ in range(3):
+            inner = lib.inferom_begin(b"decode %d" % (i % 2))
+            lib.inferom_end(inner)
+        lib.inferom_end(outer)
+        lib.inferom_count(b"tokens", 3)
+    assert lib.inferom_write(b"python.inferom") == 0
+    answer = report("python.inferom")
+    assert told_pairs(answer) == {("", "generate"): 50, ("generate", "decode 0"): 75, ("generate", "decode 1"): 75}, answer
+    assert answer["metrics"][0]["last"] == 150
+
+
+def region_is_all():
+    program = compile_c(r"""
+#include <inferom.h>
+static void work(int n) { for (int i = 0; i < n; i++) { INFEROM_SCOPE("work"); } }
+int main(void)
+{
+    work(7);              /* nothing is on yet */
+    inferom_enable(1);
+    work(20);
+    if (inferom_write("first.inferom"))
+        return 1;
+    inferom_reset();
+    work(300);
+    inferom_enable(0);
+    work(4000);
+    return inferom_write("second.inferom") ? 1 : 0;
+}
+""", "region")
+    run(program)
+    for name, calls in ("first", 20), ("second", 300):
+        assert [r["calls"] for r in report(name + ".inferom")["scopes"]] == [calls], name
+
+
+def failures_are_told():
+    told = run(FX_SCOPE, "--rounds", "1", INFEROM_SCOPES="file", INFEROM_SCOPES_FILE="/nowhere/at/all.inferom").stderr
+    assert told == "inferom: /nowhere/at/all.inferom was not written: No such file or directory\n", told
+    os.mkfifo("pipe")  # what is no file is written to, and stays
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    run(FX_SCOPE, "--rounds", "1", INFEROM_SCOPES="file", INFEROM_SCOPES_FILE="pipe")
+    assert os.read(reader, 8) == b"\x89INFEROM" and not os.path.isfile("pipe")
+    os.close(reader)
+    fd = os.open("/dev/full", os.O_WRONLY)  # by descriptor: there is no name here that could be replaced
+    full = f"/proc/self/fd/{fd}"
+    told = subprocess.run([FX_SCOPE, "--rounds", "1"], env={**os.environ, "INFEROM_SCOPES": "file", "INFEROM_SCOPES_FILE": full},
+                          text=True, capture_output=True, pass_fds=[fd])
+    assert told.stderr == f"inferom: {full} was not written: No space left on device\n", told
+    os.close(fd)
+    assert run(FX_SCOPE, "--rounds", "1").stderr == ""
+    _, path = fixture("--rounds", "1")
+    assert os.stat(path).st_mode & 0o777 == 0o600
+    run(INFEROM, "report", path, "--scopes", "--include", "nothing*", status=3)
+    with open("no.folded", "w", encoding="ascii") as f:
+        f.write("main 1\n")
+    assert "has no scopes" in run(INFEROM, "report", "no.folded", "--scopes", status=2).stderr
+
+
+def main():
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chdir(scratch)
+        globals()[CASE]()
+        os.chdir("/")
+
+
+main()
