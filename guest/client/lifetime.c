@@ -3,6 +3,7 @@
  *
  *     INFEROM_SCOPES=on            record from the start; at exit print the table to stderr and write the file
  *     INFEROM_SCOPES=file|table    record, and do one of the two
+ *     INFEROM_SCOPES=record        as file, without a word when it fails: from 'inferom record', which may be gone by then
  *     INFEROM_SCOPES_FILE=PATH     where to; %p is the process id. "PROGRAM.%p.inferom" when not said
  *     INFEROM_SCOPES_WARMUP=decode=3,prefill=1
  *     INFEROM_SCOPES_TIMING=every  time every call, however short
@@ -26,7 +27,7 @@ uint32_t inferom_is_on;
 uint32_t timing_is_adaptive = 1;
 struct run_facts run_facts;
 
-static bool wants_table, wants_file;
+static bool wants_table, wants_file, is_recorded;
 static const char *file_pattern;
 
 const char *inferom_version(void) { return INFEROM_VERSION; }
@@ -96,7 +97,7 @@ static void at_the_end(void)
     char path[8192];
     file_path(path, sizeof path);
     int error = inferom_write(path);
-    if (error)
+    if (error && !is_recorded)
         say_failure(path, error);
 }
 
@@ -113,7 +114,8 @@ __attribute__((constructor(200))) static void start(void)
     listen_to(getenv("INFEROM_SCOPES_SIGNAL"));
     bool is_on = says(wanted, "on") || says(wanted, "1");
     wants_table = is_on || says(wanted, "table");
-    wants_file = is_on || says(wanted, "file");
+    is_recorded = says(wanted, "record");
+    wants_file = is_on || is_recorded || says(wanted, "file");
     PUT(inferom_is_on, wants_table || wants_file);
 }
 

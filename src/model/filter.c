@@ -1,6 +1,7 @@
 #include "model/filter.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "model/span_labels.h"
 #include "model/translate.h"
 
 #include <inttypes.h>
@@ -161,14 +162,39 @@ bool filter_is_empty(const struct filter *f)
 }
 
 struct selection {
+    const struct profile *p;
+    const struct filter *f;
     bool *contexts, *stacks;
     struct range range;
+    const struct span_labels *spans; /* NULL: nobody asks for phases or requests, or no span knows */
 };
+
+/* What the sample itself does not say, a span of its thread may. */
+static bool told_by_spans(const struct selection *sel, context_id id, uint64_t time_ns)
+{
+    const struct context *c = profile_context(sel->p, id);
+    const struct {
+        enum span_kind kind;
+        struct view key;
+        const char *const *words;
+    } asked[] = {{SPAN_PHASE, VIEW("phase"), sel->f->phases}, {SPAN_REQUEST, VIEW("request"), sel->f->requests}};
+    if (!thread_selected(sel->p, c->thread, sel->f))
+        return false;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        labels_id spans = span_labels_at(sel->spans, asked[i].kind, c->thread, time_ns);
+        labels_id own_or_spans = profile_label(sel->p, c->labels, asked[i].key) ? c->labels : spans;
+        if (!label_selected(sel->p, own_or_spans, asked[i].key, asked[i].words))
+            return false;
+    }
+    return true;
+}
 
 static bool sample_selected(const struct sample_set *s, size_t i, const struct selection *sel)
 {
-    return sel->contexts[s->contexts ? s->contexts[i].i : 0] && sel->stacks[s->stacks[i].i] &&
-           in_range(s->time_ns ? s->time_ns[i] : TIME_NONE, sel->range);
+    context_id context = s->contexts ? s->contexts[i] : (context_id){0};
+    uint64_t time_ns = s->time_ns ? s->time_ns[i] : TIME_NONE;
+    return sel->stacks[s->stacks[i].i] && in_range(time_ns, sel->range) &&
+           (sel->contexts[context.i] || (sel->spans && told_by_spans(sel, context, time_ns)));
 }
 
 /* By stack id: whether any selected sample ends there. */
@@ -214,7 +240,9 @@ bool profile_filtered(const struct profile *p, const struct filter *f, struct pr
     own(free) bool *contexts = contexts_selected(p, f);
     own(free) bool *stacks = stacks_selected(p, f);
     own(free) bool *hidden = hidden_frames(p, f);
-    struct selection sel = {.contexts = contexts, .stacks = stacks, .range = range_of(p, f)};
+    bool asks_spans = !list_is_empty(f->phases) || !list_is_empty(f->requests);
+    own(span_labels) struct span_labels *spans = asks_spans ? span_labels_new(p) : NULL;
+    struct selection sel = {.p = p, .f = f, .contexts = contexts, .stacks = stacks, .range = range_of(p, f), .spans = spans};
     own(free) bool *used = stacks_used(p, &sel);
 
     if (profile_has_wall_offset(p))

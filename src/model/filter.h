@@ -10,6 +10,8 @@
  *   hide     which frames are shown: the time of a hidden frame goes to its
  *            caller and the total does not change
  *
+ * A sample whose labels do not say its phase or request is asked about among the spans of its thread (span_labels.h).
+ *
  * Patterns are shell patterns. A frame matches when its function's name, its
  * module's path or the last part of that path does.
  */

@@ -204,6 +204,11 @@ static void print_origins(const struct sheet *s, struct sink *out)
 
 /* Variables that look like ours and are not. */
 
+/* For programs with libinferom in them (guest/client/lifetime.c). */
+static const char *const of_scopes[] = {
+    "INFEROM_SCOPES", "INFEROM_SCOPES_FILE", "INFEROM_SCOPES_WARMUP", "INFEROM_SCOPES_TIMING", "INFEROM_SCOPES_SIGNAL", NULL,
+};
+
 /* NULL-terminated; the caller frees the list. */
 static const char **list_variables(struct arena *texts)
 {
@@ -219,6 +224,10 @@ static const char **list_variables(struct arena *texts)
             GROW(names, cap, n + 1);
             names[n++] = arena_text(texts, buf_view(&name));
         }
+    for (const char *const *v = of_scopes; *v; v++) {
+        GROW(names, cap, n + 1);
+        names[n++] = *v;
+    }
     GROW(names, cap, n + 1);
     names[n] = NULL;
     return names;

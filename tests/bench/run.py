@@ -197,6 +197,40 @@ def off_cpu(scratch):
         f"{spread(without)}x", spread(ratios) + "x", "holds" if statistics.median(ratios) < 4 else "FAILS: wants less than 4x")
 
 
+def scope_costs(program, threads, timing):
+    """The least of several runs, by way: a busy machine only ever adds."""
+    least = {}
+    for _ in range(REPEATS):
+        out = subprocess.run([program, "200000", str(threads)], check=True, capture_output=True, text=True,
+                             env={**os.environ, "INFEROM_SCOPES_TIMING": timing}).stdout
+        for way, ns in json.loads(out).items():
+            least[way] = min(ns, least.get(way, ns))
+    return least
+
+
+def scopes(_):
+    """A scope beside the clock it has to read twice, by the CPU time of its thread; see bench_scopes.c."""
+    program = tool("bench_scopes")
+    every, adaptive, two = scope_costs(program, 1, "every"), scope_costs(program, 1, "adaptive"), scope_costs(program, 2, "every")
+    clock = every["clock"] + every["call"]  # as the promise has it: one reading in a loop
+    beside = f"clock {clock:.1f} ns"
+
+    def say(name, ns, limit, words):
+        row(name, f"{ns:.2f} ns", beside, f"{ns / clock:.2f}x", "holds" if ns <= limit else f"FAILS: wants {words}")
+
+    say("scope, timed", every["on"], 2.15 * clock + 1, "2.15 clocks + 1 ns")
+    say("scope inside two others", every["nested"], 2.15 * clock + 1, "2.15 clocks + 1 ns")
+    say("short scope, few timed", adaptive["on"], 0.6 * clock, "0.6 clocks")
+    say("next phase", every["phase"], 1.1 * clock, "1.1 clocks")
+    say("scope, switched off", every["off"], 0.6, "0.6 ns")
+    say("scope, by name (begin, end)", every["begin_end"], float("inf"), "")
+    say("counter", every["counter"], float("inf"), "")
+    row("scope, 2 threads at once", f"{two['on']:.2f} ns", f"1 thread {every['on']:.2f} ns", f"{two['on'] / every['on']:.2f}x",
+        "holds" if two["on"] <= 1.2 * every["on"] else "FAILS: wants 1.2x")
+    row("640 scopes of a token of 13 ms", f"{640 * every['on'] / 1e3:.1f} us", "13 ms", f"{640 * every['on'] / 13e6:.3%}",
+        "holds" if 640 * every["on"] < 13e3 else "FAILS: wants 0.1 %")
+
+
 def program_with_dwarf():
     return os.environ.get("DWARF_FILE") or os.path.join(os.path.dirname(BUILD), "build/src/cli/inferom")
 
@@ -211,6 +245,7 @@ BENCHMARKS = {
     "model-10m": lambda s: model(s, 10),
     "unwind": unwind,
     "off-cpu": off_cpu,
+    "scopes": scopes,
     "symbols-names": lambda s: symbols(s, large_library(), 10000, ["addr2line", "llvm-addr2line"]),
     "symbols-inlined": lambda s: symbols(s, program_with_dwarf(), 10000, ["addr2line", "llvm-addr2line"]),
 }
