@@ -74,13 +74,25 @@ static KEPT void counted(void)
     STAY();
 }
 
-enum { BARE, CLOCK, OFF, ON, NESTED, PHASE, BEGIN_END, COUNTED, WAYS };
+/* Twenty microseconds of work, more or less. */
+static KEPT void kernel(void)
+{
+    INFEROM_SCOPE("kernel");
+    for (unsigned long x = 1, i = 0; i < 14000; i++) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        __asm__ volatile("" : "+r"(x));
+    }
+}
+
+enum { BARE, CLOCK, OFF, ON, NESTED, PHASE, BEGIN_END, COUNTED, KERNEL_OFF, KERNEL_ON, WAYS };
 
 static const struct way {
     const char *name;
     void (*run)(void);
     bool is_on;
     double parts;
+    unsigned long slower; /* so many times fewer rounds */
 } ways[WAYS] = {
     [BARE] = {"call", bare, false, 1},
     [CLOCK] = {"clock", clock_read, false, 1},
@@ -90,6 +102,8 @@ static const struct way {
     [PHASE] = {"phase", phase, true, 1},
     [BEGIN_END] = {"begin_end", begin_end, true, 1},
     [COUNTED] = {"counter", counted, true, 1},
+    [KERNEL_OFF] = {"kernel_off", kernel, false, 1, 1000},
+    [KERNEL_ON] = {"kernel_on", kernel, true, 1, 1000},
 };
 
 static double cpu_ns(void)
@@ -101,10 +115,11 @@ static double cpu_ns(void)
 
 static double turn(const struct way *w)
 {
+    unsigned long n = rounds / (w->slower ? w->slower : 1) + 1;
     double from = cpu_ns();
-    for (unsigned long i = 0; i < rounds; i++)
+    for (unsigned long i = 0; i < n; i++)
         w->run();
-    return (cpu_ns() - from) / (double)rounds;
+    return (cpu_ns() - from) / (double)n;
 }
 
 struct worker {

@@ -225,6 +225,9 @@ def scopes(_):
     say("scope, switched off", every["off"], 0.6, "0.6 ns")
     say("scope, by name (begin, end)", every["begin_end"], float("inf"), "")
     say("counter", every["counter"], float("inf"), "")
+    slower = every["kernel_on"] / every["kernel_off"] - 1
+    row("a scope around 20 us", f"{every['kernel_on'] / 1e3:.3f} us", f"off {every['kernel_off'] / 1e3:.3f} us", f"{slower:.2%}",
+        "holds" if slower < 0.01 else "FAILS: wants less than 1 %")
     row("scope, 2 threads at once", f"{two['on']:.2f} ns", f"1 thread {every['on']:.2f} ns", f"{two['on'] / every['on']:.2f}x",
         "holds" if two["on"] <= 1.2 * every["on"] else "FAILS: wants 1.2x")
     row("640 scopes of a token of 13 ms", f"{640 * every['on'] / 1e3:.1f} us", "13 ms", f"{640 * every['on'] / 13e6:.3%}",
