@@ -76,29 +76,29 @@ struct ticks_scale {
 struct ticks_scale ticks_scale_now(void);
 uint64_t ticks_to_ns(const struct ticks_scale *s, uint64_t tick); /* CLOCK_MONOTONIC */
 
-static inline __attribute__((always_inline)) uint64_t ticks_now(void)
+/* The processor's counter: only where ticks_are_tsc. */
+static inline __attribute__((always_inline)) uint64_t ticks_counter(void)
 {
 #if defined(__x86_64__)
-    if (!RARELY(!ticks_are_tsc)) {
-        uint32_t low, high;
-        __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-        return (uint64_t)high << 32 | low;
-    }
+    uint32_t low, high;
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+    return (uint64_t)high << 32 | low;
 #elif defined(__aarch64__)
-    if (!RARELY(!ticks_are_tsc)) {
-        uint64_t v;
-        __asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
-        return v;
-    }
+    uint64_t v;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
+    return v;
+#else
+    return 0;
 #endif
-    return ticks_slow();
 }
+
+static inline uint64_t ticks_now(void) { return ticks_are_tsc ? ticks_counter() : ticks_slow(); }
 
 /* The tree. */
 struct node {
     inferom_site *site; /* NULL: the root */
     struct node *parent;
-    struct node *left;  /* the child that ended last, or `nobody`; the owner's alone, as is the next */
+    struct node *last_child; /* that was entered, or `nobody`; the owner's alone, as is the next */
     struct node *then;  /* the sibling that came after this one the last time: who comes next, most likely */
     union {
         struct {

@@ -71,14 +71,13 @@ static inline void add_length(struct block *b, struct node *n, uint64_t ticks, u
 static inline void pop(struct block *b, struct open *o)
 {
     struct node *around = o[-1].node;
-    around->left = o->node;
     b->top = o - 1;
     IN_THIS_ORDER(); /* a handler puts back the node of `top` */
     PUT(b->node, around);
 }
 
 /* Scopes follow each other in loops: norm, attention, norm, feed-forward, and again. */
-static inline struct node *likely_child(const struct node *around) { return around->left->then; }
+static inline struct node *likely_child(const struct node *around) { return around->last_child->then; }
 
 static inline bool is_child(const struct node *n, const struct node *around, const inferom_site *site)
 {
@@ -96,6 +95,7 @@ static inline struct open *push(struct block *b, const inferom_scope *scope, str
         b->top = o;
         IN_THIS_ORDER();
     } while (RARELY(o->scope != scope || o->node != n)); /* a handler had the same place a moment ago */
+    n->parent->last_child = n;
     PUT(b->node, n);
     return o;
 }

@@ -156,7 +156,7 @@ void inferom_leave(inferom_scope *scope)
     struct open *o = b->top;
     struct node *n = o->node;
     uint64_t began = o->began;
-    if (RARELY(o->scope != scope || n->epoch != GET(epoch))) {
+    if (RARELY(o->scope != scope || n->epoch != GET(epoch) || !ticks_are_tsc)) {
         leave_unusual(scope);
     } else if (!began) {
         PUT(n->skipped, n->skipped + 1);
@@ -164,7 +164,7 @@ void inferom_leave(inferom_scope *scope)
     } else if (RARELY(began >= BEGAN_SPECIAL)) {
         leave_unusual(scope);
     } else {
-        uint64_t now = ticks_now();
+        uint64_t now = ticks_counter();
         if (RARELY(!end_usual(b, o, now)))
             leave_at(now);
     }
@@ -198,7 +198,7 @@ static struct node *child_make(struct block *b, struct node *parent, inferom_sit
     n->depth = parent->depth + 1;
     n->site = site;
     n->parent = parent;
-    n->left = &nobody;
+    n->last_child = &nobody;
     n->then = n;
     node_restart(n);
     n->is_warming = 1;
@@ -225,8 +225,8 @@ static struct node *child_find(struct block *b, struct node *parent, inferom_sit
         n = n->next;
     if (!n)
         n = child_add(b, parent, site);
-    if (n && parent->left != &nobody)
-        parent->left->then = n;
+    if (n && parent->last_child != &nobody)
+        parent->last_child->then = n;
     return n;
 }
 
@@ -313,14 +313,14 @@ static inline __attribute__((always_inline)) void enter(inferom_scope *scope, in
     struct block *b = my_block;
     struct node *n = likely_child(b->node);
     uint64_t special = GET(n->is_special);
-    if (RARELY(may_be_gone(b->top, scope, stack) || !is_child(n, b->node, site) || special > UINT32_MAX)) {
+    if (RARELY(may_be_gone(b->top, scope, stack) || !is_child(n, b->node, site) || special > UINT32_MAX || !ticks_are_tsc)) {
         enter_unusual(scope, site, stack);
         return;
     }
     struct open *o = push(b, scope, n, stack);
     scope->node = o;
     if (!special) {
-        o->began = ticks_now();
+        o->began = ticks_counter();
     } else {
         PUT(n->skip, (uint32_t)special - 1);
         o->began = 0;

@@ -14,7 +14,7 @@
 
 enum { ARENA_BYTES = 1 << 16 };
 
-struct node nobody = {.left = &nobody, .then = &nobody};
+struct node nobody = {.last_child = &nobody, .then = &nobody};
 struct block no_block = {.top = &no_block.open[0], .node = &nobody, .open = {{.node = &nobody, .stack = UINTPTR_MAX}}};
 __thread struct block *my_block __attribute__((tls_model("initial-exec"))) = &no_block;
 struct block *blocks;
@@ -83,7 +83,7 @@ static struct block *make(void)
     b->is_taken = 1;
     b->random = this_tid() * 2654435761u | 1;
     b->serial = (uint64_t)this_tid() << 24;
-    b->root.left = &nobody;
+    b->root.last_child = &nobody;
     b->open[0] = (struct open){.node = &b->root, .stack = UINTPTR_MAX};
     b->top = b->open;
     b->node = &b->root;
