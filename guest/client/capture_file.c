@@ -74,7 +74,7 @@ void put_double(struct bytes *b, double v)
 
 static struct piece *piece_new(struct capture *c, enum capture_type type)
 {
-    if (c->tables[type].n == c->tables[type].cap) {
+    if (!c->tables[type].pieces || c->tables[type].n == c->tables[type].cap) {
         size_t cap = 2 * c->tables[type].cap + 4;
         struct piece *more = realloc(c->tables[type].pieces, cap * sizeof *more);
         if (!more) {
@@ -140,7 +140,13 @@ struct image {
 };
 
 /* The checksum of what was put since `from` goes behind it. */
-static void seal(struct bytes *b, size_t from) { put_fixed(b, b->failed ? 0 : XXH64(b->at + from, b->n - from, 0), 8); }
+static uint64_t checksum(const struct bytes *b, size_t from)
+{
+    static const uint8_t nothing[1];
+    return b->failed || !b->at ? XXH64(nothing, 0, 0) : XXH64(b->at + from, b->n - from, 0);
+}
+
+static void seal(struct bytes *b, size_t from) { put_fixed(b, checksum(b, from), 8); }
 
 static void put_chunk(struct image *f, enum capture_type type, uint32_t rows, const struct bytes *head, const struct bytes *payload)
 {
@@ -157,7 +163,7 @@ static void put_chunk(struct image *f, enum capture_type type, uint32_t rows, co
     put_fixed(&f->out, f->chunks, 4);
     put_fixed(&f->out, whole.n, 4);
     put_fixed(&f->out, whole.n, 4);
-    put_fixed(&f->out, whole.failed ? 0 : XXH64(whole.at ? whole.at : (const uint8_t *)"", whole.n, 0), 8);
+    put_fixed(&f->out, checksum(&whole, 0), 8);
     seal(&f->out, from);
     put_raw(&f->out, whole.at, whole.n);
     put_varint(&f->index, type);

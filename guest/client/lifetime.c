@@ -37,7 +37,6 @@ static bool says(const char *value, const char *word) { return value && !strcmp(
 /* The command, not the thread: that may have been renamed. */
 static void learn_program(void)
 {
-    extern char *program_invocation_short_name;
     snprintf(run_facts.program, sizeof run_facts.program, "%s", program_invocation_short_name);
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

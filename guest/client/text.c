@@ -75,7 +75,7 @@ static const char *time_text(char out[CELL], double ns)
         snprintf(out, CELL, "-");
         return out;
     }
-    while (ns < units[i].from && i < 3)
+    while (i < 3 && ns < units[i].from)
         i++;
     double v = ns / units[i].unit;
     snprintf(out, CELL, "%.*f %s", v >= 100 ? 0 : v >= 10 ? 1 : 2, v, units[i].name);

@@ -173,10 +173,12 @@ static void add_pairs(struct adding *a)
         stack_id stack = a->set->stacks[i];
         if (stack.i == STACK_ROOT.i || a->set->values[calls][i] <= 0)
             continue;
+        struct scope_pair pair = {.callee = leaf_name(a->p, stack), .calls = a->set->values[calls][i]};
         stack_id below = profile_stack(a->p, stack)->caller;
+        if (below.i != STACK_ROOT.i)
+            pair.caller = leaf_name(a->p, below);
         GROW(s->pairs, s->cap_pairs, s->n_pairs + 1);
-        s->pairs[s->n_pairs++] = (struct scope_pair){below.i == STACK_ROOT.i ? (str_id){0} : leaf_name(a->p, below),
-                                                     leaf_name(a->p, stack), a->set->values[calls][i]};
+        s->pairs[s->n_pairs++] = pair;
     }
     if (s->n_pairs)
         one_of_each(s);

@@ -323,6 +323,19 @@ def from_python():
     assert answer["metrics"][0]["last"] == 150
 
 
+def examples_work():
+    examples = os.path.join(os.path.dirname(INCLUDE), "examples")
+    with open(os.path.join(examples, "scopes.c"), encoding="ascii") as f:
+        rows = {n: r["calls"] for n, r in scopes_of(compile_c(f.read(), "example")).items()}
+    assert rows == {"load": 1, "load.tokenizer": 1, "load.weights": 1, "token": 200, "layer": 1600, "attention": 1600,
+                    "feed-forward": 800}, rows
+    compiler = shutil.which("c++")
+    if compiler:
+        with open(os.path.join(examples, "scopes.cc"), encoding="ascii") as f:
+            rows = {n: r["calls"] for n, r in scopes_of(compile_c(f.read(), "example", compiler=[compiler])).items()}
+        assert rows == {"token": 200, "sample": 200, "again": 4}, rows
+
+
 def region_is_all():
     program = compile_c(r"""
 #include <inferom.h>
