@@ -84,6 +84,8 @@ static inferom_site *named(const char *name, enum site_kind kind)
     b->busy = 1;
     inferom_site *s = site_named(name, kind);
     b->busy = 0;
+    if (!s)
+        PUT(b->lost_events, b->lost_events + 1);
     return s;
 }
 

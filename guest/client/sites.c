@@ -16,7 +16,12 @@ static inferom_site *all;
 static inferom_site *by_name[NAMES]; /* the first of each name and kind */
 static uint32_t metric_ids;
 
-const char *site_name(const inferom_site *s) { return s->name ? s->name : s->function; }
+const char *site_name(const inferom_site *s)
+{
+    const char *name = s->name ? s->name : s->function;
+    return name && *name ? name : "(no name)";
+}
+
 inferom_site *sites(void) { return GET_LINK(all); }
 
 static uint32_t hash_of(const char *name, uint32_t kind)
@@ -146,6 +151,8 @@ void site_register(inferom_site *s, enum site_kind kind)
 inferom_site *site_named(const char *name, enum site_kind kind)
 {
     char text[NAME_BYTES];
+    if (!*name)
+        name = "(no name)";
     size_t n = strnlen(name, sizeof text - 1);
     memcpy(text, name, n);
     text[n] = 0;
