@@ -323,6 +323,64 @@ def from_python():
     assert answer["metrics"][0]["last"] == 150
 
 
+# What a program with NVTX's header in it does: the tables, the search for a tool, the calls through pointers.
+NVTX = r"""
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <wchar.h>
+typedef void (*fn)(void);
+static fn core_functions[16], core2_functions[16];
+static fn *core[16], *core2[16];
+static int functions_of(int module, fn ***table, unsigned *size)
+{
+    *table = module == 1 ? core : module == 5 ? core2 : NULL;
+    *size = module == 1 || module == 5 ? 16 : 0;
+    return *table != NULL;
+}
+static const struct { size_t bytes; int (*of)(int, fn ***, unsigned *); } callbacks = {sizeof callbacks, functions_of};
+static const void *table_of(uint32_t id) { return id == 1 ? &callbacks : NULL; }
+struct attributes { uint16_t version, bytes; uint32_t category; int32_t ct; uint32_t c; int32_t pt, r; uint64_t payload; int32_t mt; const void *message; };
+int main(void)
+{
+    for (int i = 1; i < 16; i++) { core[i] = &core_functions[i]; core2[i] = &core2_functions[i]; }
+    void *tool = dlopen(getenv("NVTX_INJECTION64_PATH"), RTLD_LAZY);
+    int (*init)(const void *(*)(uint32_t)) = tool ? (int (*)(const void *(*)(uint32_t)))dlsym(tool, "InitializeInjectionNvtx2") : NULL;
+    if (!init || !init(table_of)) return 1;
+    int (*push_a)(const char *) = (int (*)(const char *))core_functions[9];
+    int (*push_w)(const wchar_t *) = (int (*)(const wchar_t *))core_functions[10];
+    int (*pop)(void) = (int (*)(void))core_functions[11];
+    int (*push_ex)(void *, const struct attributes *) = (int (*)(void *, const struct attributes *))core2_functions[4];
+    int (*pop_ex)(void *) = (int (*)(void *))core2_functions[5];
+    const void *(*string)(void *, const char *) = (const void *(*)(void *, const char *))core2_functions[10];
+    struct attributes ascii = {3, sizeof ascii, 0, 0, 0, 0, 0, 0, 1, "aten::linear"};
+    struct attributes known = {3, sizeof known, 0, 0, 0, 0, 0, 0, 3, string(NULL, "registered")};
+    for (int i = 0; i < 20; i++) {
+        if (push_a("step") != 0 || push_ex(NULL, &ascii) != 1) return 2;
+        push_ex(NULL, &known); pop_ex(NULL);
+        push_w(L"gr\u00f6\u00dfe"); pop();
+        if (pop_ex(NULL) != 1 || pop() != 0) return 3;
+    }
+    for (int i = 0; i < 200; i++) push_a("deep");
+    for (int i = 0; i < 200; i++) pop();
+    return pop() == -1 ? 0 : 4;
+}
+"""
+
+
+def nvtx_ranges():
+    with open("nvtx.c", "w", encoding="utf-8") as f:
+        f.write(NVTX)
+    run(*CC, "-Wall", "-O1", "nvtx.c", "-o", "nvtx", "-ldl")
+    rows = scopes_of("./nvtx", NVTX_INJECTION64_PATH=SHARED)
+    assert rows.pop("deep")["calls"] >= 128
+    assert {n: r["calls"] for n, r in rows.items()} == {"step": 20, "aten::linear": 20, "registered": 20, "größe": 20}, rows
+    pairs = told_pairs(report("run.inferom", "--scopes"))
+    assert pairs[("step", "aten::linear")] == pairs[("aten::linear", "registered")] == pairs[("aten::linear", "größe")] == 20, pairs
+
+
 def examples_work():
     examples = os.path.join(os.path.dirname(INCLUDE), "examples")
     with open(os.path.join(examples, "scopes.c"), encoding="ascii") as f:
