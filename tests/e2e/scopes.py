@@ -381,6 +381,48 @@ def nvtx_ranges():
     assert pairs[("step", "aten::linear")] == pairs[("aten::linear", "registered")] == pairs[("aten::linear", "größe")] == 20, pairs
 
 
+MICROSECOND = r"""
+#include <inferom.h>
+#include <stdio.h>
+#include <time.h>
+static inline uint64_t ticks(void) { uint32_t a, d; __asm__ volatile("rdtsc" : "=a"(a), "=d"(d)); return (uint64_t)d << 32 | a; }
+static double now_ns(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return (double)t.tv_sec * 1e9 + (double)t.tv_nsec; }
+static uint64_t counts[4096]; /* of calls, by length in ticks */
+int main(void)
+{
+    double from = now_ns();
+    uint64_t first = ticks();
+    while (now_ns() - from < 2e7)
+        ;
+    double ns = (now_ns() - from) / (double)(ticks() - first);
+    uint64_t us = (uint64_t)(1000 / ns), seen = 0, middle = 0;
+    for (int i = 0; i < 1000000; i++) {
+        INFEROM_SCOPE("microsecond");
+        uint64_t began = ticks(), length;
+        while ((length = ticks() - began) < us)
+            ;
+        counts[length / 4 < 4095 ? length / 4 : 4095]++;
+    }
+    while ((seen += counts[middle]) < 500000)
+        middle++;
+    printf("%.1f\n", (double)(4 * middle) * ns);
+    return 0;
+}
+"""
+
+
+def microseconds_are_true():
+    """The middle of a million calls, beside what the program measured inside of them: being interrupted moves neither."""
+    if os.uname().machine != "x86_64":
+        sys.exit(SKIP)
+    program = compile_c(MICROSECOND, "microsecond")
+    for timing in "every", "adaptive":
+        truth = float(run(program, INFEROM_SCOPES="file", INFEROM_SCOPES_FILE="run.inferom", INFEROM_SCOPES_TIMING=timing).stdout)
+        row, = report("run.inferom")["scopes"]
+        print(timing, truth, row)
+        assert row["calls"] == 1000000 and 0.95 * truth < row["p50_ns"] < 1.05 * truth, (truth, row)
+
+
 def examples_work():
     examples = os.path.join(os.path.dirname(INCLUDE), "examples")
     with open(os.path.join(examples, "scopes.c"), encoding="ascii") as f:
