@@ -36,6 +36,7 @@ struct quality quality_of(const struct profile *p, const struct sample_set *set,
 {
     struct quality q = {.whole = set->measures[measure].total, .taken = samples_taken(p, set),
                         .damages = profile_damages(p), .lost = lost_of(p, set)};
+    q.counts_lost = q.lost || profile_fact_named(p, VIEW("engine"));
     own(weights) struct weights w = weights_of(p, set, measure);
     for (uint32_t s = 1; s < profile_stacks(p); s++) {
         const struct stack *at = profile_stack(p, (stack_id){s});
@@ -53,7 +54,7 @@ struct quality quality_of(const struct profile *p, const struct sample_set *set,
 
 double quality_lost_share(const struct quality *q)
 {
-    if (q->taken < 0)
+    if (q->taken < 0 || !q->counts_lost)
         return NAN;
     double all = (double)q->lost + (double)q->taken;
     return all > 0 ? (double)q->lost / all : NAN;

@@ -97,7 +97,7 @@ static void add_measured(const struct flame_source *s, struct buf *to)
         buf_printf(to, ", %.2f %% lost", 100 * (double)lost / ((double)lost + (double)taken));
     else if (lost)
         buf_printf(to, ", %llu lost", (unsigned long long)lost);
-    else if (!isnan(rate))
+    else if (profile_fact_named(s->p, VIEW("engine")))
         buf_puts(to, ", none lost");
     if (profile_damages(s->p))
         buf_puts(to, ", part of the file could not be read");

@@ -46,7 +46,7 @@ static void ask_about_the_profile(struct suite *s, const struct findings *f)
     c->skipped = isnan(lost);
     c->failed = lost > LOST_MOST;
     if (c->skipped)
-        snprintf(c->said, SENTENCE, "the profile does not say how many samples there were");
+        snprintf(c->said, SENTENCE, "the profile does not say how many samples there were, or were lost");
     else
         snprintf(c->said, SENTENCE, "%llu missing, %.2f %%", (unsigned long long)q->lost, 100 * lost);
 
