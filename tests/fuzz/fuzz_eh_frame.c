@@ -6,6 +6,7 @@
  *     byte 0: bit 0 arm64, bit 1 the text stays     bytes 1-2: length of the section     then the section
  *     what is left serves as text, as stack and as registers
  */
+#include "unwind/function_ranges.h"
 #include "unwind/unwind_table.h"
 
 enum { MOST_FRAMES = 64, HEADER = 3 };
@@ -70,6 +71,19 @@ static void check_walk(const struct unwind_table *t, const uint8_t *rest, size_t
         abort();
 }
 
+/* A function that an address is said to be in has that address. */
+static void check_ranges(const struct unwind_sections *s)
+{
+    own(function_ranges) struct function_ranges *f = NULL;
+    struct unwind_range in;
+    if (!function_ranges_new(&f, s, NULL))
+        return;
+    for (uint64_t at = 0; at < 8192; at += 17)
+        if (function_ranges_at(f, SECTION_ADDRESS - 4096 + at, &in) &&
+            (SECTION_ADDRESS - 4096 + at < in.start || SECTION_ADDRESS - 4096 + at >= in.end))
+            abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < HEADER)
@@ -87,6 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .text_address = TEXT_ADDRESS,
         .text_stays = data[0] & 2,
     };
+    check_ranges(&s);
     own(unwind_table) struct unwind_table *t = NULL;
     if (!unwind_table_new(&t, &s, NULL))
         return 0;
