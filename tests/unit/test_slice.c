@@ -23,8 +23,8 @@ static int cuts_until_larger(struct slice *s, int not_cut_between)
 
 static void begins_as_large_as_the_ring_allows(void)
 {
-    CHECK_EQ(slice_first(64 << 20).now, LARGE);
-    CHECK_EQ(slice_first(8 << 20).now, MIDDLE);
+    CHECK_EQ(slice_first(8 << 20).now, LARGE);
+    CHECK_EQ(slice_first(2 << 20).now, MIDDLE);
     CHECK_EQ(slice_first(512 << 10).now, SMALL);
 }
 

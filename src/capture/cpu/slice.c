@@ -3,11 +3,8 @@
 /* A record has room for 64 KiB; the largest leaves some for what else is in it. */
 const uint32_t slice_bytes[SLICE_COUNT] = {4 << 10, 16 << 10, 62 << 10};
 
-/*
- * So many slices a ring should hold: a fifth of a second at 1000 Hz. The beginning of a program is when we
- * read its files and leave the ring alone for longest, and a sample that is lost is worse than one that is cut.
- */
-enum { SLICES_IN_RING = 200 };
+/* So many slices a ring should hold: a tenth of a second at 1000 Hz, and a sample that is lost is worse than one that is cut. */
+enum { SLICES_IN_RING = 100 };
 
 /* Samples that show what a program needs. */
 enum { LEARNING = 64 };

@@ -6,8 +6,8 @@
  * for and show what is needed, then the smallest slice that has four times as much is taken, and
  * a program that goes deeper later gets the next larger one:
  *
- *     first samples        then                  when stacks are cut
- *     16 KiB ────────────► 4 or 16 KiB ────────► the next larger, and no way back
+ *     first samples        then                       when stacks are cut
+ *     62 KiB ────────────► 4, 16 or 62 KiB ─────────► the next larger, and no way back
  *
  *     struct slice s = slice_first(ring_bytes);
  *     slice_needed(&s, slice_of(walk));       while slice_is_learning()
