@@ -256,42 +256,6 @@ static void find_causes(struct difference *d)
     }
 }
 
-/* By function. */
-
-static void pay(struct changed *total, uint32_t *paid_by, const struct difference *d, uint32_t leaf, const struct changed *what)
-{
-    for (stack_id s = {leaf}; s.i != STACK_ROOT.i; s = profile_stack(d->p, s)->caller) {
-        func_id f = profile_frame(d->p, profile_stack(d->p, s)->frame)->function;
-        if (paid_by[f.i] == leaf)
-            continue;
-        paid_by[f.i] = leaf; /* recursion: once a stack, see top.c */
-        amount_add(&total[f.i].before, &what->before);
-        amount_add(&total[f.i].after, &what->after);
-    }
-}
-
-void difference_functions(const struct difference *d, struct changed **out_self, struct changed **out_total)
-{
-    size_t n = profile_functions(d->p);
-    struct changed *self = mem_new(n * sizeof *self), *total = mem_new(n * sizeof *total);
-    own(free) uint32_t *paid_by = mem_new(n * sizeof *paid_by);
-    own(free) struct amount *before = amounts_of(d->p, d->before);
-    own(free) struct amount *after = amounts_of(d->p, d->after);
-    for (uint32_t s = 1; s < profile_stacks(d->p); s++) {
-        struct changed at = {.before = before[s], .after = after[s]};
-        if (!at.before.samples && !at.after.samples)
-            continue;
-        func_id f = profile_frame(d->p, profile_stack(d->p, (stack_id){s})->frame)->function;
-        amount_add(&self[f.i].before, &at.before);
-        amount_add(&self[f.i].after, &at.after);
-        pay(total, paid_by, d, s, &at);
-    }
-    difference_judge(d, self, n);
-    difference_judge(d, total, n);
-    *out_self = self;
-    *out_total = total;
-}
-
 /* All of it. */
 
 static void take_names(struct difference *d, const struct joining *j)

@@ -89,9 +89,6 @@ DEFINE_OWN_IN_PLACE(difference, struct difference)
 void amount_add(struct amount *to, const struct amount *more);
 void difference_judge(const struct difference *d, struct changed *rows, size_t n);
 
-/* By function of d->p (profile_functions() of them): self and total, recursion counted once. Both are the caller's to free. */
-void difference_functions(const struct difference *d, struct changed **out_self, struct changed **out_total);
-
 /* after - before: a value, or by share a part of one. */
 double difference_amount(const struct difference *d, const struct changed *c);
 double difference_share(const struct difference *d, const struct changed *c); /* of the whole before, or after, as a ratio */

@@ -21,22 +21,11 @@ static bool is_unnamed(struct view name)
            (name.n > 4 && name.at[0] == '[' && name.at[name.n - 1] == ']' && memmem(name.at, name.n, "+0x", 3));
 }
 
-static uint64_t lost_of(const struct profile *p, const struct sample_set *set)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < profile_losses(p); i++) {
-        const struct loss *l = profile_loss(p, i);
-        if (profile_set(p, l->set) == set && __builtin_add_overflow(sum, l->count, &sum))
-            sum = UINT64_MAX;
-    }
-    return sum;
-}
-
 struct quality quality_of(const struct profile *p, const struct sample_set *set, size_t measure)
 {
     struct quality q = {.whole = set->measures[measure].total, .taken = samples_taken(p, set),
-                        .damages = profile_damages(p), .lost = lost_of(p, set)};
-    q.counts_lost = q.lost || profile_fact_named(p, VIEW("engine"));
+                        .damages = profile_damages(p)};
+    q.counts_lost = samples_lost(p, set, &q.lost);
     own(weights) struct weights w = weights_of(p, set, measure);
     for (uint32_t s = 1; s < profile_stacks(p); s++) {
         const struct stack *at = profile_stack(p, (stack_id){s});

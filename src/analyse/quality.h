@@ -13,7 +13,7 @@ struct quality {
     int64_t unnamed;  /* in functions whose name nobody knows */
     int64_t kernel;   /* in functions of the kernel */
     uint64_t lost;    /* samples that were taken, or due, and are not here; all reasons together */
-    bool counts_lost; /* somebody would have said so: a file of stacks alone cannot, and 0 means nothing there */
+    bool counts_lost; /* else 0 means nothing */
     int64_t taken;    /* samples that are here; -1: the profile only knows sums */
     size_t damages;   /* places of the file that could not be read */
 };

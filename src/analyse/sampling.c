@@ -36,6 +36,17 @@ int64_t samples_taken(const struct profile *p, const struct sample_set *set)
     return set->time_ns ? (int64_t)set->n : -1;
 }
 
+bool samples_lost(const struct profile *p, const struct sample_set *set, uint64_t *out)
+{
+    *out = 0;
+    for (size_t i = 0; i < profile_losses(p); i++) {
+        const struct loss *l = profile_loss(p, i);
+        if (profile_set(p, l->set) == set && __builtin_add_overflow(*out, l->count, out))
+            *out = UINT64_MAX;
+    }
+    return *out || profile_fact_named(p, VIEW("engine")); /* who recorded would have counted */
+}
+
 double samples_behind(const struct profile *p, const struct sample_set *set, size_t measure)
 {
     size_t m = counting_measure(p, set);

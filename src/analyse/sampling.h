@@ -20,6 +20,9 @@ struct interval share_interval(double share, double samples); /* NAN for either 
 /* How often somebody looked; -1 when the profile only knows sums. */
 int64_t samples_taken(const struct profile *p, const struct sample_set *set);
 
+/* How many of them are not here, all reasons together; false where nobody would have said so: in a file of stacks alone. */
+bool samples_lost(const struct profile *p, const struct sample_set *set, uint64_t *out);
+
 /* Equal samples behind the shares of this measure; NAN where it was not sampled, or does not say how. */
 double samples_behind(const struct profile *p, const struct sample_set *set, size_t measure);
 

@@ -5,6 +5,16 @@
 
 enum { HIERARCHY_BASIC = 5, HIERARCHY_DEEP = 20, SAMPLES_FOR_A_VERDICT = 100 };
 
+void finding_neighbour(const struct findings *f, const struct neighbour *n, int64_t whole, char out[NEIGHBOUR_TEXT])
+{
+    char value[32];
+    value_text(value, f->measure, n->value);
+    if (f->hierarchy_counts)
+        snprintf(out, NEIGHBOUR_TEXT, "%lld time%s", (long long)n->calls, n->calls == 1 ? "" : "s");
+    else
+        snprintf(out, NEIGHBOUR_TEXT, "%s, %.1f %%", value, whole ? 100 * (double)n->value / (double)whole : 0.0);
+}
+
 double finding_share(const struct findings *f, int64_t value)
 {
     return f->methods.whole ? (double)value / (double)f->methods.whole : 0;

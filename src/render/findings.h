@@ -67,6 +67,10 @@ void find_insights(struct findings *f); /* insights.c; the last step of findings
 
 /* Words every document uses. */
 double finding_share(const struct findings *f, int64_t value);  /* of the whole; 0 of nothing */
+
+/* What a caller or callee stands for: "527 times" where calls were counted, else "12.0 ms, 3.1 %" of `whole`. */
+enum { NEIGHBOUR_TEXT = 64 };
+void finding_neighbour(const struct findings *f, const struct neighbour *n, int64_t whole, char out[NEIGHBOUR_TEXT]);
 bool finding_is_time(const struct findings *f);
 double finding_number(const struct findings *f, int64_t value); /* milliseconds of a time, else as it is counted */
 struct view finding_measure(const struct findings *f);          /* "cpu", "samples" */

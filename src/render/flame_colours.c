@@ -30,8 +30,6 @@ static const struct zone {
 const double flame_share_steps[] = {0.01, 0.02, 0.03, 0.05, 0.06, 0.09, 0.10, 0.12, 0.15};
 const size_t flame_share_step_count = sizeof flame_share_steps / sizeof *flame_share_steps;
 
-bool flame_scheme_is_by_share(enum flame_scheme s) { return s <= FLAME_SAFE; }
-
 colour flame_by_share(enum flame_scheme s, double share)
 {
     const struct zone *z = zones[s];

@@ -24,7 +24,6 @@ extern const char *const flame_diff_colour_names[FLAME_DIFF_COLOURS_COUNT + 1];
 
 #define FLAME_NEUTRAL 0xd9d9d9 /* "all", threads and processes; in a difference, what is inside noise */
 
-bool flame_scheme_is_by_share(enum flame_scheme s);
 colour flame_by_share(enum flame_scheme s, double share);
 
 /* Colours for things that only have a name. A name has a favourite; who is asked earlier gets his own. */

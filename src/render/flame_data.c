@@ -1,4 +1,5 @@
 #include "render/flame_data.h"
+#include "analyse/sampling.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "render/flame_columns.h"
@@ -161,13 +162,10 @@ static void json_fact(struct json_writer *w, const char *key, const struct profi
     json_null(w);
 }
 
-static uint64_t lost_of(const struct flame_side *s)
+static double lost_of(const struct flame_side *s)
 {
-    uint64_t lost = 0;
-    for (size_t i = 0; i < profile_losses(s->p); i++)
-        if (profile_set(s->p, profile_loss(s->p, i)->set) == s->set)
-            lost += profile_loss(s->p, i)->count;
-    return lost;
+    uint64_t lost;
+    return samples_lost(s->p, s->set, &lost) ? (double)lost : NAN;
 }
 
 static double duration_of(const struct profile *p)
@@ -199,7 +197,7 @@ static void json_side(const struct flame *f, size_t i, struct json_writer *w)
     json_real(w, "duration_ns", duration_of(side->p));
     json_real(w, "rate_hz", measured_rate_hz(side->set, side->measure));
     json_fact(w, "engine", side->p, "engine");
-    json_number(w, "lost", lost_of(side));
+    json_real(w, "lost", lost_of(side));
     json_number(w, "unresolved", s->unresolved_sum);
     json_number(w, "period", (uint64_t)(s->period > 0 ? s->period : 0));
     json_key(w, "value");

@@ -92,12 +92,13 @@ static void add_measured(const struct flame_source *s, struct buf *to)
     }
     if (!isnan(rate))
         buf_printf(to, " at %.0f Hz", rate);
-    uint64_t lost = measured_lost(s->p);
+    uint64_t lost;
+    bool counts_lost = samples_lost(s->p, s->set, &lost);
     if (lost && taken >= 0)
         buf_printf(to, ", %.2f %% lost", 100 * (double)lost / ((double)lost + (double)taken));
     else if (lost)
         buf_printf(to, ", %llu lost", (unsigned long long)lost);
-    else if (profile_fact_named(s->p, VIEW("engine")))
+    else if (counts_lost)
         buf_puts(to, ", none lost");
     if (profile_damages(s->p))
         buf_puts(to, ", part of the file could not be read");

@@ -1,5 +1,4 @@
 #include "render/measured.h"
-#include "analyse/sampling.h"
 
 #include <math.h>
 
@@ -22,12 +21,4 @@ double measured_rate_hz(const struct sample_set *set, size_t measure)
 {
     bool at_a_rate = measure == set->shown && set->period > 0 && set->measures[measure].unit == UNIT_NS;
     return at_a_rate ? 1e9 / (double)set->period : NAN;
-}
-
-uint64_t measured_lost(const struct profile *p)
-{
-    uint64_t lost = 0;
-    for (size_t i = 0; i < profile_losses(p); i++)
-        lost += profile_loss(p, i)->count;
-    return lost;
 }

@@ -8,4 +8,3 @@
 double measured_samples_in(const struct profile *p, const struct sample_set *set, size_t measure, int64_t value);
 
 double measured_rate_hz(const struct sample_set *set, size_t measure); /* NAN: unknown */
-uint64_t measured_lost(const struct profile *p);                       /* of all kinds */

@@ -226,14 +226,11 @@ static void put_neighbours(const struct findings *f, const char *title, const st
     size_t most = n < NEIGHBOURS ? n : NEIGHBOURS;
     sink_printf(out, "<div><h4>%s</h4><ul class=\"list\">\n", title);
     for (size_t i = 0; i < most; i++) {
-        char value[32];
-        value_text(value, f->measure, list[i].value);
+        char weight[NEIGHBOUR_TEXT];
+        finding_neighbour(f, &list[i], whole, weight);
         sink_puts(out, "<li>");
         put_name(f, list[i].function, out);
-        if (f->hierarchy_counts)
-            sink_printf(out, " %lld time%s</li>\n", (long long)list[i].calls, list[i].calls == 1 ? "" : "s");
-        else
-            sink_printf(out, " %s, %.1f %%</li>\n", value, whole ? 100 * (double)list[i].value / (double)whole : 0.0);
+        sink_printf(out, " %s</li>\n", weight);
     }
     if (n > most)
         sink_printf(out, "<li>and %zu more</li>\n", n - most);

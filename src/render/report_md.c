@@ -293,14 +293,11 @@ static void put_neighbours(const struct findings *f, const char *title, const st
     if (n)
         sink_printf(out, "\n**%s:**\n\n", title);
     for (size_t i = 0; i < most; i++) {
-        char value[32];
-        value_text(value, f->measure, list[i].value);
+        char weight[NEIGHBOUR_TEXT];
+        finding_neighbour(f, &list[i], whole, weight);
         sink_puts(out, "- ");
         put_name(f, list[i].function, out);
-        if (f->hierarchy_counts)
-            sink_printf(out, " (%lld time%s)\n", (long long)list[i].calls, list[i].calls == 1 ? "" : "s");
-        else
-            sink_printf(out, " (%s, %.1f %%)\n", value, whole ? 100 * (double)list[i].value / (double)whole : 0.0);
+        sink_printf(out, " (%s)\n", weight);
     }
     if (n > most)
         sink_printf(out, "- and %zu more\n", n - most);

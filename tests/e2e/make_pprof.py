@@ -1,23 +1,9 @@
 """Write a small pprof file by hand: an uncompressed profile.proto with modules, in milliseconds of cpu."""
 import sys
 
+from protobuf import message, number, varint
+
 STRINGS = ["", "cpu", "milliseconds"]
-
-
-def varint(n):
-    out = b""
-    while n > 127:
-        out, n = out + bytes([n & 127 | 128]), n >> 7
-    return out + bytes([n])
-
-
-def number(field, n):
-    return varint(field << 3) + varint(n)
-
-
-def message(field, *parts):
-    body = b"".join(parts)
-    return varint(field << 3 | 2) + varint(len(body)) + body
 
 
 def string(text):

@@ -96,7 +96,7 @@ def check(inferom, folder):
     same("samples with threads and times", sorted(got), sorted(want))
     same("in order of time", [t for t, _ in got], sorted(t for t, _ in want))
     side = threads.header["sides"][0]
-    same("summary", (side["samples"], side["total"], side["lost"], side["unresolved"]), (8, 150 * 10**6, 0, 0))
+    same("summary", (side["samples"], side["total"], side["lost"], side["unresolved"]), (8, 150 * 10**6, None, 0))
     same("source", {threads.columns["files"][i] for i in threads.columns["function_file"][1:]}, {n + ".c" for n in threads.columns["function_name"][1:]})
 
     server = page(inferom, folder, "server.pb", viewer_data.pprof(viewer_data.SERVER, viewer_data.MODULES))

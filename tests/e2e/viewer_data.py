@@ -2,6 +2,8 @@
 import json
 import random
 
+from protobuf import message, number, varint
+
 # Two threads, in milliseconds, in order of time: 150 in all.
 THREADS = {
     "main": [
@@ -44,18 +46,6 @@ def pprof(samples, modules, default="/opt/server"):
     """An uncompressed profile.proto."""
     strings, paths = ["", "cpu", "milliseconds"], sorted({default, *modules.values()})
     functions = sorted({f for path, _, _ in samples for f in path.split(";")})
-
-    def varint(n):
-        out = b""
-        while n > 127:
-            out, n = out + bytes([n & 127 | 128]), n >> 7
-        return out + bytes([n])
-
-    def number(field, n):
-        return varint(field << 3) + varint(n)
-
-    def message(field, body):
-        return varint(field << 3 | 2) + varint(len(body)) + body
 
     def string(text):
         if text not in strings:

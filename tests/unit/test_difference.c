@@ -278,27 +278,6 @@ static void check_cause(void)
         CHECK_CHANGE(d.cause[i], i == node_named(&d, "sum") ? CHANGE_MORE : CHANGE_SAME);
 }
 
-/* Recursion counts once, as in every table of functions. */
-static void check_functions(void)
-{
-    static const struct row was[] = {{{"main", "eval", "apply", "eval"}, 100}, {{"main", "b"}, 50}};
-    static const struct row is[] = {{{"main", "eval", "apply", "eval"}, 100}, {{"main", "b"}, 200}};
-    own(profile) struct profile *before = profile_of(was, 2, 0);
-    own(profile) struct profile *after = profile_of(is, 2, 1);
-    own(difference) struct difference d;
-    struct err e = {0};
-    CHECK(difference_of(side_of(before), side_of(after), DIFFERENCE_BY_VALUE, false, &d, &e));
-    own(free) struct changed *self = NULL;
-    own(free) struct changed *total = NULL;
-    difference_functions(&d, &self, &total);
-    uint32_t eval = d.tree.nodes[node_named(&d, "eval")].function.i, b = d.tree.nodes[node_named(&d, "b")].function.i;
-    CHECK_EQ(total[eval].before.value, 100);
-    CHECK_EQ(total[eval].after.samples, 100);
-    CHECK_CHANGE(total[eval].is, CHANGE_SAME);
-    CHECK_CHANGE(self[b].is, CHANGE_MORE);
-    CHECK_EQ(profile_function(d.p, (func_id){b})->line, 2); /* of the newer build */
-}
-
 static void check_units(void)
 {
     static const struct measure_spec bytes = {.name = {"inuse_space", 11}, .unit = UNIT_BYTES};
@@ -341,7 +320,6 @@ int main(void)
     check_needle();
     check_unequal_weights();
     check_cause();
-    check_functions();
     check_units();
     check_empty();
     return CHECK_DONE();

@@ -21,7 +21,7 @@ export interface Summary {
     duration_ns: number | null;
     rate_hz: number | null;
     engine: string | null;
-    lost: number;
+    lost: number | null;  // null: nobody counted
     unresolved: number;
     period: number;
 }

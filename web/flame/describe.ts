@@ -90,7 +90,7 @@ export class Describer {
                 said.push(`${format.count(s.rate_hz)} Hz`);
             if (s.engine)
                 said.push(s.engine);
-            if (s.lost || s.engine) // who recorded would have counted; a file of stacks alone says nothing about it
+            if (s.lost !== null)
                 said.push(`${s.lost ? format.count(s.lost) : "none"} lost`);
             said.push(`${s.unresolved ? format.percent(s.unresolved / s.total) : "none"} unresolved`);
             return (p.sides.length > 1 ? (i ? "After: " : "Before: ") : "") + said.join(" · ");
