@@ -306,7 +306,8 @@ export class App {
         const rows: [string, string][] = [];
         if (this.state.tab !== "table" && this.model.isDifference) {
             const { css } = paintChanges(() => 0, () => 0, this.state.palette, this.isDark);
-            rows.push([css[8], CHANGES[4] + " −"], [css[6], CHANGES[2]], [css[0], CHANGES[0]], [css[3], CHANGES[1]], [css[4], CHANGES[3] + " +"]);
+            const ramp = (from: number) => `linear-gradient(to right, ${css.slice(from, from + 4)})`; // the larger, the stronger
+            rows.push([css[8], CHANGES[4] + " −"], [ramp(5), CHANGES[2]], [css[0], CHANGES[0]], [ramp(1), CHANGES[1]], [css[4], CHANGES[3] + " +"]);
         } else if (this.state.tab !== "table" && this.state.colours === "kind") {
             const { css } = this.paint(this.model.view(this.state), "flame"), has = new Set(this.model.profile.functions.kind);
             KINDS.forEach((kind, i) => has.has(i) && rows.push([css[i], kind]));
