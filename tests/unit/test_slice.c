@@ -1,12 +1,13 @@
 #include "capture/cpu/slice.h"
 #include "check.h"
 
-enum { SMALL, MIDDLE, LARGE };
+enum { TINY, SMALL, MIDDLE, LARGE };
 
-static void learn(struct slice *s, size_t size, int n)
+static void learn(struct slice *s, size_t size, int samples)
 {
-    for (int i = 0; i < n && slice_is_learning(s); i++)
-        slice_needed(s, size);
+    for (int i = 0; i < samples; i++)
+        if (slice_wants_look(s))
+            slice_needed(s, size);
 }
 
 static int cuts_until_larger(struct slice *s, int not_cut_between)
@@ -26,6 +27,7 @@ static void begins_as_large_as_the_ring_allows(void)
     CHECK_EQ(slice_first(8 << 20).now, LARGE);
     CHECK_EQ(slice_first(2 << 20).now, MIDDLE);
     CHECK_EQ(slice_first(512 << 10).now, SMALL);
+    CHECK_EQ(slice_first(128 << 10).now, TINY);
 }
 
 static void settles_on_what_is_needed(void)
@@ -37,25 +39,35 @@ static void settles_on_what_is_needed(void)
     CHECK_EQ(s.now, SMALL);
 
     s = slice_first(64 << 20);
-    learn(&s, MIDDLE, 1); /* one deep stack among many */
+    learn(&s, MIDDLE, 1); /* one deep stack among the first */
     learn(&s, SMALL, 1000);
     CHECK_EQ(s.now, MIDDLE);
+    learn(&s, SMALL, 100); /* and none since */
+    CHECK_EQ(s.now, SMALL);
 
     s = slice_first(128 << 10); /* learning never takes a larger one: the ring has no room */
     learn(&s, LARGE, 1000);
-    CHECK_EQ(s.now, SMALL);
+    CHECK_EQ(s.now, TINY);
 }
 
-static void grows_when_stacks_are_cut(void)
+static void begins_anew_when_stacks_are_cut(void)
 {
     struct slice s = slice_first(64 << 20);
-    learn(&s, SMALL, 1000);
+    learn(&s, TINY, 1000);
+    CHECK_EQ(s.now, TINY);
     CHECK_EQ(cuts_until_larger(&s, 0), 4);
+    CHECK_EQ(s.now, LARGE);
+    learn(&s, MIDDLE, 64);
     CHECK_EQ(s.now, MIDDLE);
-    CHECK(!slice_is_learning(&s)); /* no way back */
     CHECK_EQ(cuts_until_larger(&s, 100), 4);
     CHECK_EQ(s.now, LARGE);
+    learn(&s, TINY, 5000); /* what was too small once is not tried again */
+    CHECK_EQ(s.now, LARGE);
     CHECK_EQ(cuts_until_larger(&s, 0), 0); /* there is no larger one */
+
+    s = slice_first(2 << 20); /* a cut is worse than a ring that holds few */
+    CHECK_EQ(cuts_until_larger(&s, 0), 4);
+    CHECK_EQ(s.now, LARGE);
 }
 
 /* However long it went well before: only the last samples count. And a rare cut is no reason. */
@@ -73,7 +85,7 @@ int main(void)
 {
     begins_as_large_as_the_ring_allows();
     settles_on_what_is_needed();
-    grows_when_stacks_are_cut();
+    begins_anew_when_stacks_are_cut();
     looks_at_the_last_samples_only();
     return CHECK_DONE();
 }

@@ -129,11 +129,11 @@ static uint64_t real_cpu_ns(const struct perf_source *s)
     return least > sampled ? least : sampled < counted ? sampled : counted;
 }
 
-/* The smallest slice of which this stack needs no more than a quarter: what comes later may be deeper. */
+/* The smallest slice of which this stack needs no more than half: what comes later may be deeper. */
 static size_t size_needed(const struct perf_source *s, const struct raw_sample *raw)
 {
     size_t size = 0;
-    while (size + 1 < SLICE_COUNT && !processes_walks(s->ps, raw, slice_bytes[size] / 4))
+    while (size + 1 < SLICE_COUNT && !processes_walks(s->ps, raw, slice_bytes[size] / 2))
         size++;
     return size;
 }
@@ -141,7 +141,7 @@ static size_t size_needed(const struct perf_source *s, const struct raw_sample *
 /* A stack that ends before the slice does is not cut by it, whatever else is wrong; nor is one from before the last change. */
 static void judge_slice(struct perf_source *s, const struct raw_sample *raw, enum unwind_end end)
 {
-    if (raw->has_user && slice_is_learning(&s->events.slice))
+    if (raw->has_user && slice_wants_look(&s->events.slice))
         perf_events_needed(&s->events, size_needed(s, raw));
     perf_events_saw(&s->events, end == UNWIND_CUT && raw->stack.n == perf_events_stack_bytes(&s->events));
 }

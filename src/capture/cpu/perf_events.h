@@ -5,7 +5,7 @@
  * names, forks, ends) and one sampling event for each size of stack slice, of which
  * one at a time is switched on:
  *
- *     thread × CPU:   news │ sampling, 4 KiB │ 16 KiB │ 62 KiB
+ *     thread × CPU:   news │ sampling, 2 KiB │ 4 KiB │ 16 KiB │ 62 KiB
  *                     └──── all into the ring of that CPU ────┘
  *
  * An event cannot change its slice once it is open, and its copies in threads that
@@ -86,7 +86,7 @@ bool perf_events_add(struct perf_events *pe, int32_t tid, bool at_exec, bool *ou
 void perf_events_on(struct perf_events *pe);
 void perf_events_off(struct perf_events *pe);
 
-/* What a sample's stack says about the slice: which size would have had four times what it needed, and that it was cut. */
+/* What a sample's stack says about the slice: which size would have had twice what it needed, and that it was cut. */
 void perf_events_needed(struct perf_events *pe, size_t size);
 void perf_events_saw(struct perf_events *pe, bool is_cut);
 size_t perf_events_stack_bytes(const struct perf_events *pe);

@@ -3,14 +3,17 @@
  *
  * A large slice costs the target: the kernel copies it while the thread stands still. A
  * small one cuts deep stacks. So the first samples come with as much as the ring has room
- * for and show what is needed, then the smallest slice that has four times as much is taken, and
- * a program that goes deeper later gets the next larger one:
+ * for and show what is needed, then the smallest slice that has twice as much is taken. How a
+ * program starts is often deeper than how it goes on, so one sample in a few is looked at from
+ * then on. When stacks are cut it begins anew, and the slice that was too small is not taken again:
  *
- *     first samples        then                       when stacks are cut
- *     62 KiB ────────────► 4, 16 or 62 KiB ─────────► the next larger, and no way back
+ *     first samples ──────► what is needed ──────► less, when less is needed
+ *     62 KiB                2, 4, 16 or 62 KiB         │
+ *        ^─────────────────── stacks are cut ──────────┘
  *
  *     struct slice s = slice_first(ring_bytes);
- *     slice_needed(&s, slice_of(walk));       while slice_is_learning()
+ *     if (slice_wants_look(&s))               for every sample
+ *         slice_needed(&s, slice_of(walk));
  *     slice_saw(&s, is_cut);                  for every sample
  *
  * Both say true when s.now has become another size. Owns nothing.
@@ -20,19 +23,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SLICE_COUNT = 3 };
+enum { SLICE_COUNT = 4 };
 extern const uint32_t slice_bytes[SLICE_COUNT]; /* smallest first */
 
 struct slice {
     size_t now;     /* which of the sizes */
-    size_t deepest; /* size that the stacks seen so far need */
-    uint32_t learned;
+    size_t first;   /* where learning begins */
+    size_t least;   /* smaller ones have cut stacks */
+    size_t deepest; /* size that the stacks looked at need */
+    uint32_t looks;      /* at samples since the size was last thought about */
+    uint32_t until_look; /* samples to pass by */
+    bool has_settled;    /* once thought about */
     uint32_t looked, cut; /* of the last samples */
 };
 
 /* The largest of which the ring takes a good number. */
 struct slice slice_first(size_t ring_bytes);
 
-bool slice_is_learning(const struct slice *s);
-bool slice_needed(struct slice *s, size_t size); /* a stack fits a quarter of this size; SLICE_COUNT - 1: or not */
+bool slice_wants_look(struct slice *s); /* at the sample that has come */
+bool slice_needed(struct slice *s, size_t size); /* a stack fits half of this size; SLICE_COUNT - 1: or not */
 bool slice_saw(struct slice *s, bool is_cut);
