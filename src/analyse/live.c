@@ -63,7 +63,8 @@ static struct live_process *process_of(struct live *l, int32_t pid, str_id name)
         if (l->processes[i].pid == pid)
             return &l->processes[i];
     GROW(l->processes, l->cap_processes, l->n_processes + 1);
-    l->processes[l->n_processes] = (struct live_process){.pid = pid, .name = name, .cpu_ratio = NAN, .rss_bytes = NAN};
+    l->processes[l->n_processes] = (struct live_process){.pid = pid, .name = name, .cpu_ratio = NAN, .rss_bytes = NAN,
+                                                             .anon_bytes = NAN, .file_bytes = NAN, .shared_bytes = NAN};
     return &l->processes[l->n_processes++];
 }
 

@@ -30,7 +30,7 @@ struct live_process {
     int32_t pid;
     str_id name;
     double cpu_ratio; /* of one core, between the last two ticks; NAN: not known yet */
-    double rss_bytes; /* for whoever can ask the system; NAN */
+    double rss_bytes, anon_bytes, file_bytes, shared_bytes; /* for whoever can ask the system; NAN */
     double sum;       /* of readings since the last tick */
     size_t n;
 };

@@ -8,6 +8,7 @@
 #include "analyse/wait_times.h"
 #include "base/text.h"
 #include "render/findings.h"
+#include "render/memory_text.h"
 #include "render/names.h"
 
 #include <stdarg.h>
@@ -148,6 +149,18 @@ static void allocations_and_calls(struct findings *f)
             often == 1 ? " is" : "s are");
 }
 
+static void weights_twice(struct findings *f)
+{
+    own(memory_use) struct memory_use m;
+    struct weights_twice found[MEMORY_FINDINGS_MOST];
+    char text[MEMORY_FINDING_TEXT];
+    size_t n = memory_use_of(f->r->p, &m) ? weights_twice_of(&m, found, MEMORY_FINDINGS_MOST) : 0;
+    for (size_t i = 0; i < n; i++) {
+        memory_finding_text(&found[i], text);
+        add(f, "weights twice", false, found[i].saving_bytes, "%s", text);
+    }
+}
+
 /* The measuring. */
 
 static void few_samples(struct findings *f)
@@ -193,6 +206,7 @@ void find_insights(struct findings *f)
     waiting(f);
     kernel(f);
     allocations_and_calls(f);
+    weights_twice(f);
     few_samples(f);
     missing(f);
 }

@@ -48,6 +48,9 @@ static double sum_of(const struct live_view *v, double (*get)(const struct live_
 
 static double get_cpu(const struct live_process *p) { return p->cpu_ratio; }
 static double get_rss(const struct live_process *p) { return p->rss_bytes; }
+static double get_anon(const struct live_process *p) { return p->anon_bytes; }
+static double get_file(const struct live_process *p) { return p->file_bytes; }
+static double get_shared(const struct live_process *p) { return p->shared_bytes; }
 
 /* For eyes. */
 
@@ -64,6 +67,25 @@ static void print_who(const struct live_view *v, struct sink *out)
         sink_printf(out, " and %zu more", l->n_processes - 1);
 }
 
+/* " (300 MiB anonymous, 1.2 GiB files)" */
+static void print_split(const struct live_view *v, struct sink *out)
+{
+    const struct {
+        const char *name;
+        double bytes;
+    } parts[] = {{"anonymous", sum_of(v, get_anon)}, {"files", sum_of(v, get_file)}, {"shared", sum_of(v, get_shared)}};
+    const char *before = " (";
+    char text[32];
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (isnan(parts[i].bytes) || parts[i].bytes <= 0)
+            continue;
+        text_bytes(text, parts[i].bytes);
+        sink_printf(out, "%s%s %s", before, text, parts[i].name);
+        before = ", ";
+    }
+    sink_puts(out, *before == ',' ? ")" : "");
+}
+
 static void print_head(const struct live_view *v, const struct sample_set *set, struct sink *out)
 {
     double cpu = sum_of(v, get_cpu), rss = sum_of(v, get_rss);
@@ -74,6 +96,7 @@ static void print_head(const struct live_view *v, const struct sample_set *set, 
     if (!isnan(rss)) {
         text_bytes(text, rss);
         sink_printf(out, ", memory %s", text);
+        print_split(v, out);
     }
     sink_printf(out, "; the last %.1f s, %zu samples, %" PRIu64 " lost\n",
                 (double)live_length_ns(v->live, v->now_ns) / 1e9, set->n, v->live->lost);
@@ -181,6 +204,9 @@ static void json_processes(const struct live_view *v, struct json_writer *w)
         json_pair(w, "process", text_of(v, row->name));
         json_number(w, "cpu_ratio", row->cpu_ratio);
         json_number(w, "rss_bytes", row->rss_bytes);
+        json_number(w, "anon_bytes", row->anon_bytes);
+        json_number(w, "file_bytes", row->file_bytes);
+        json_number(w, "shared_bytes", row->shared_bytes);
         json_close(w, '}');
     }
     json_close(w, ']');

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "render/memory_text.h"
 #include "render/names.h"
 #include "render/report_formats.h"
 #include "render/scopes_text.h"
@@ -254,6 +255,8 @@ void report_print(const struct report *r, struct sink *out)
     print_measured(r, out);
     print_who_and_when(r, out);
     print_missing(r, out);
+    if (!r->memory)
+        memory_print_findings(r->p, out);
     if (r->top) {
         print_title(r, order_titles[r->order], out);
         print_top(r, NULL, 0, measure_of(r)->total, out);
@@ -275,6 +278,10 @@ void report_print(const struct report *r, struct sink *out)
     if (r->waits) {
         print_title(r, "On and off the CPU", out);
         waits_print(r->p, r->most_rows, &r->style, out);
+    }
+    if (r->memory) {
+        print_title(r, "Memory of processes", out);
+        memory_print(r->p, r->most_rows, &r->style, out);
     }
 }
 
@@ -409,5 +416,7 @@ void report_json(const struct findings *f, struct sink *out)
         scopes_json(r->p, r->order, &w);
     if (r->waits)
         waits_json(r->p, &w);
+    if (r->memory)
+        memory_json(r->p, &w);
     json_close(&w, '}');
 }

@@ -26,7 +26,7 @@ struct report {
     size_t most_rows;  /* of a table; 0: all */
     int64_t min_total; /* functions and nodes below this are left out; 0: as small as is readable */
     size_t most_depth; /* of a tree; 0: no limit */
-    bool top, tree, inverted, threads, waits, scopes;
+    bool top, tree, inverted, threads, waits, scopes, memory;
     struct table_style style;
 
     /* For documents (report_formats.h). */

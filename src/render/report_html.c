@@ -6,6 +6,7 @@
  */
 #include "analyse/by_thread.h"
 #include "base/text.h"
+#include "render/memory_text.h"
 #include "render/names.h"
 #include "render/report_formats.h"
 #include "render/report_parts.h"
@@ -280,6 +281,13 @@ static void put_waits(const struct findings *f, struct sink *out)
     waits_html(f->r->p, f->r->deep ? 0 : f->r->most_rows, out);
 }
 
+static void put_memory(const struct findings *f, struct sink *out)
+{
+    sink_puts(out, "<p class=\"lead\">What the processes had in memory, as the kernel says it: anonymous memory is their own, pages of files "
+                   "can be read again.</p>\n");
+    memory_html(f->r->p, f->r->deep ? 0 : f->r->most_rows, out);
+}
+
 static void put_system(const struct findings *f, struct sink *out)
 {
     char room[SYSTEM_ROOM];
@@ -312,6 +320,7 @@ static void put_flame(const struct findings *f, struct sink *out)
 
 static bool always(const struct findings *f) { return f->hot.n > 0; }
 static bool has_threads(const struct findings *f) { return profile_threads(f->r->p) > 1; }
+static bool has_memory(const struct findings *f) { return memory_is_there(f->r->p); }
 static bool has_waits(const struct findings *f) { return waits_are_there(f->r->p); }
 static bool has_system(const struct findings *f) { return system_is_known(f->r->p); }
 
@@ -327,6 +336,7 @@ static const struct {
     {"hierarchy", "Callers and callees", always,     put_hierarchy},
     {"threads",   "Threads",            has_threads, put_threads},
     {"waits",     "Waits",              has_waits,   put_waits},
+    {"memory",    "Memory",             has_memory,  put_memory},
     {"system",    "System information", has_system,  put_system},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };

@@ -7,6 +7,7 @@
 #include "analyse/by_thread.h"
 #include "base/text.h"
 #include "render/markup.h"
+#include "render/memory_text.h"
 #include "render/names.h"
 #include "render/report_formats.h"
 #include "render/system_info.h"
@@ -397,6 +398,10 @@ static void put_more(const struct findings *f, struct sink *out)
     if ((r->waits || r->deep) && waits_are_there(r->p)) {
         sink_puts(out, "\n## On and off the CPU\n\n");
         waits_markdown(r->p, r->deep ? 0 : r->most_rows, out);
+    }
+    if ((r->memory || r->deep) && memory_is_there(r->p)) {
+        sink_puts(out, "\n## Memory of Processes\n\n");
+        memory_markdown(r->p, r->deep ? 0 : r->most_rows, out);
     }
     if (r->tree || r->deep) {
         sink_puts(out, "\n## Call Tree\n\n");

@@ -15,7 +15,7 @@
 struct record_settings {
     uint64_t duration_ns, delay_ns, rate, max_depth;
     struct option_list pid;
-    bool no_children, include_kernel, no_kernel, off_cpu, quiet_command, json;
+    bool no_children, include_kernel, no_kernel, off_cpu, quiet_command, json, no_memory, pss, touched;
     int event;
     const char *output, *engine;
 };
@@ -31,6 +31,9 @@ static const struct option record_options[] = {
     CHOICE('e', "event", S, event, "EVENT", perf_event_names, "what to count between two samples"),
     NUMBER(0, "max-depth", S, max_depth, "N", "frames of a stack to keep, from the running function up", 1, 1024),
     FLAG(0, "off-cpu", S, off_cpu, "record waiting too: how long, where, and what for"),
+    FLAG(0, "no-memory", S, no_memory, "leave out how much memory the processes have; it costs next to nothing"),
+    FLAG(0, "pss", S, pss, "read PSS at the beginning and at the end; holds the process up for 15 ms per gigabyte, each time"),
+    FLAG(0, "touched", S, touched, "see whether mapped weights are still read; holds the process up for 40 ms per gigabyte, every ten seconds"),
     FLAG(0, "no-children", S, no_children, "leave out the processes that the program starts"),
     FLAG(0, "include-kernel", S, include_kernel, "insist on samples in the kernel; else they are there when allowed"),
     FLAG(0, "no-kernel", S, no_kernel, "leave out samples in the kernel"),
@@ -63,6 +66,8 @@ static bool check_request(const struct call *c, const struct record_settings *s,
     }
     if (c->n_args && s->pid.n)
         return err_set(e, ERR_USAGE, "either a command or --pid, not both");
+    if (s->no_memory && (s->pss || s->touched))
+        return err_set(e, ERR_USAGE, "either %s or --no-memory", s->pss ? "--pss" : "--touched");
     if (s->include_kernel && s->no_kernel)
         return err_set(e, ERR_USAGE, "either --include-kernel or --no-kernel");
     return true;
@@ -79,6 +84,9 @@ static struct plan plan_of(const struct call *c, const struct record_settings *s
         .want_children = !s->no_children,
         .engine = *s->engine ? s->engine : NULL,
         .want_waits = s->off_cpu,
+        .want_memory = !s->no_memory,
+        .want_pss = s->pss,
+        .want_touched = s->touched,
         .rate_hz = s->rate,
         .delay_ns = s->delay_ns,
         .event = s->event,

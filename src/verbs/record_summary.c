@@ -1,6 +1,7 @@
 #include "verbs/record_summary.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "capture/host/process_status.h"
 #include "model/capture_reader.h"
 #include "render/report.h"
 
@@ -15,13 +16,9 @@ static uint64_t file_bytes(const char *path)
 /* The most memory this process ever had. Not from getrusage(): that counts from before the exec. */
 static double peak_bytes(void)
 {
-    char line[256];
-    unsigned long long kib;
-    own(fclose) FILE *f = fopen("/proc/self/status", "re");
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "VmHWM: %llu kB", &kib) == 1)
-            return (double)kib * 1024;
-    return UNKNOWN;
+    struct host here = host_here();
+    struct process_status s;
+    return process_status_read(&here, 0, &s) == 0 ? s.peak_bytes : UNKNOWN;
 }
 
 /* Sums are enough for a list of the busiest: an hour of samples is more than the recorder had in memory at any time. */

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "base/text.h"
+#include "render/memory_text.h"
 #include "render/report_formats.h"
 #include "verbs/selection.h"
 #include "verbs/verb.h"
@@ -15,7 +16,7 @@ struct report_settings {
     bool all, deep, enhanced;
     uint64_t tokens;
     struct option_list fail_above;
-    bool json, tree, inverted, threads, waits, scopes;
+    bool json, tree, inverted, threads, waits, scopes, memory;
     int sort;
     uint64_t top, depth, width;
     const char *min_total;
@@ -43,6 +44,7 @@ static const struct option report_options[] = {
     FLAG('I', "inverted", S, inverted, "show the inverted tree, from the functions up to their callers"),
     FLAG(0, "threads", S, threads, "show the top functions of each thread"),
     FLAG(0, "scopes", S, scopes, "show the scopes that the program named itself, with their callers, counters and gauges"),
+    FLAG(0, "memory", S, memory, "show how much memory the processes had, and what they had mapped"),
     FLAG(0, "waits", S, waits, "show what threads waited for, where --off-cpu was recorded"),
     CHOICE('s', "sort", S, sort, "BY", orders, "order of the functions"),
     NUMBER('n', "top", S, top, "N", "how many functions to list; 0 lists all", 0, 1000000000),
@@ -255,7 +257,7 @@ static bool write_report(const struct call *c, const struct report *r, const str
 /* A view, rather than the one that suits the samples. */
 static bool asks_for_one(const struct report_settings *s)
 {
-    return s->tree || s->inverted || s->threads || s->waits || s->scopes;
+    return s->tree || s->inverted || s->threads || s->waits || s->scopes || s->memory;
 }
 
 static bool has_scopes(const struct profile *p)
@@ -280,11 +282,15 @@ static bool report(const struct call *c, struct err *e)
         err_set(e, ERR_USAGE, "--scopes: the profile has no scopes");
         return err_hint(e, "a program names them with INFEROM_SCOPE; docs/guide/scopes.md");
     }
+    if (s->memory && !memory_is_there(part.p)) {
+        err_set(e, ERR_USAGE, "--memory: the profile does not say how much memory the processes had");
+        return err_hint(e, "'inferom record' records it, unless --no-memory is given");
+    }
     bool suits_scopes = !asks_for_one(s) && part.set == scopes_counted(part.p);
     struct report r = {
         .source = path, .p = part.p, .set = part.set, .measure = part.measure, .order = (enum top_order)s->sort,
         .most_rows = s->top, .most_depth = s->depth, .min_total = min_total,
-        .tree = s->tree, .inverted = s->inverted, .threads = s->threads, .waits = s->waits,
+        .tree = s->tree, .inverted = s->inverted, .threads = s->threads, .waits = s->waits, .memory = s->memory,
         .scopes = s->scopes || suits_scopes, .top = !asks_for_one(s) && !(suits_scopes && as && !strcmp(as->name, "text")),
         .style = {.width = s->width ? (unsigned)s->width : to_stdout(s) ? c->look.width : 0, .colour = c->look.colour},
         .generated_s = now_s(), .deep = s->deep, .enhanced = s->enhanced, .filtered = part.filtered, .tokens = s->tokens,

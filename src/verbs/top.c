@@ -1,6 +1,6 @@
 #include "base/clock.h"
 #include "base/log.h"
-#include "capture/host/process_memory.h"
+#include "capture/host/process_status.h"
 #include "capture/recorder.h"
 #include "render/live_view.h"
 #include "render/screen.h"
@@ -48,11 +48,21 @@ struct watching {
 
 /* Looking and drawing. */
 
+static void look_at_memory(const struct watching *w, struct live_process *p)
+{
+    struct process_status s = {NAN, NAN, NAN, NAN, NAN, NAN, NAN}; /* it has ended, or is not ours to ask */
+    (void)process_status_read(&w->here, p->pid, &s);
+    p->rss_bytes = s.rss_bytes;
+    p->anon_bytes = s.anon_bytes;
+    p->file_bytes = s.file_bytes;
+    p->shared_bytes = s.shared_bytes;
+}
+
 static void look(struct watching *w, uint64_t now_ns)
 {
     live_tick(&w->live, now_ns);
     for (size_t i = 0; i < w->live.n_processes; i++)
-        w->live.processes[i].rss_bytes = process_rss_bytes(&w->here, w->live.processes[i].pid);
+        look_at_memory(w, &w->live.processes[i]);
     w->next_ns = now_ns + w->keys.interval_ns;
     w->is_stale = true;
 }

@@ -298,16 +298,18 @@ static void test_shared_memory(void)
 
 static const struct {
     const char *line;
-    bool is_line, is_code;
+    bool is_line, is_code, is_shared, has_access;
     uint64_t start, length, offset;
     const char *path;
 } lines[] = {
-    {"7f10a2c28000-7f10a2d9d000 r-xp 00028000 fe:01 1234      /usr/lib/a b.so", true, true, 0x7f10a2c28000, 0x175000, 0x28000, "/usr/lib/a b.so"},
-    {"7ffd0000-7ffd2000 r-xp 00000000 00:00 0          [vdso]", true, true, 0x7ffd0000, 0x2000, 0, "[vdso]"},
-    {"7ffd0000-7ffd2000 rw-p 00000000 00:00 0 ", true, false, 0x7ffd0000, 0x2000, 0, ""},
-    {"7ffd2000-7ffd0000 r-xp 00000000 00:00 0 ", false, false, 0, 0, 0, ""},
-    {"nothing of the kind", false, false, 0, 0, 0, ""},
-    {"", false, false, 0, 0, 0, ""},
+    {"7f10a2c28000-7f10a2d9d000 r-xp 00028000 fe:01 1234      /usr/lib/a b.so", true, true, false, true, 0x7f10a2c28000, 0x175000, 0x28000, "/usr/lib/a b.so"},
+    {"7ffd0000-7ffd2000 r-xp 00000000 00:00 0          [vdso]", true, true, false, true, 0x7ffd0000, 0x2000, 0, "[vdso]"},
+    {"7ffd0000-7ffd2000 rw-p 00000000 00:00 0 ", true, false, false, true, 0x7ffd0000, 0x2000, 0, ""},
+    {"7ffd0000-7ffd2000 rw-s 00000000 00:01 7  /memfd:x (deleted)", true, false, true, true, 0x7ffd0000, 0x2000, 0, "/memfd:x (deleted)"},
+    {"7ffd0000-7ffd2000 ---p 00000000 00:00 0 ", true, false, false, false, 0x7ffd0000, 0x2000, 0, ""},
+    {"7ffd2000-7ffd0000 r-xp 00000000 00:00 0 ", false, false, false, false, 0, 0, 0, ""},
+    {"nothing of the kind", false, false, false, false, 0, 0, 0, ""},
+    {"", false, false, false, false, 0, 0, 0, ""},
 };
 
 static void test_maps_line(void)
@@ -319,6 +321,8 @@ static void test_maps_line(void)
         CHECK_EQ(maps_line_parse(view_of(lines[i].line), &m), lines[i].is_line);
         snprintf(path, sizeof path, "%.*s", (int)m.path.n, m.path.n ? m.path.at : "");
         CHECK_EQ(m.is_code, lines[i].is_code);
+        CHECK_EQ(m.is_shared, lines[i].is_shared);
+        CHECK_EQ(m.has_access, lines[i].has_access);
         CHECK_EQ(m.start, lines[i].start);
         CHECK_EQ(m.length, lines[i].length);
         CHECK_EQ(m.file_offset, lines[i].offset);

@@ -12,11 +12,10 @@
  */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/text.h"
+#include "capture/process_labels.h"
 #include "capture/recorder.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
+#include <stdio.h>
 #include <time.h>
 
 #define EVERY_NS UINT64_C(250000000)
@@ -39,6 +38,7 @@ struct core {
 };
 
 struct cpu_use {
+    const struct host *host;
     struct watched *processes;
     size_t n_processes, processes_cap;
     struct core *cores;
@@ -54,10 +54,11 @@ static bool probe(const struct host *h, const struct plan *p, struct err *why_no
 
 static bool start(void **out_self, const struct plan *p, struct recorder *into, struct err *e)
 {
-    (void)p;
     (void)into;
     (void)e;
-    *out_self = mem_new(sizeof(struct cpu_use));
+    struct cpu_use *u = mem_new(sizeof *u);
+    u->host = p->host;
+    *out_self = u;
     return true;
 }
 
@@ -95,36 +96,16 @@ static void watch(struct cpu_use *u, int32_t pid)
     u->processes[i].is_there = true;
 }
 
-static size_t read_small(const char *path, char *out, size_t size)
-{
-    own(close) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, out, size - 1);
-    out[n > 0 ? n : 0] = '\0';
-    return n > 0 ? (size_t)n : 0;
-}
-
-static series_id process_series(struct builder *names, int32_t pid)
-{
-    char path[32], name[64];
-    snprintf(path, sizeof path, "/proc/%" PRId32 "/comm", pid);
-    read_small(path, name, sizeof name);
-    name[strcspn(name, "\n")] = '\0';
-    struct label labels[] = {
-        {.key = builder_string(names, VIEW("process")), .text = builder_string(names, view_of(name))},
-        {.key = builder_string(names, VIEW("pid")), .number = pid},
-    };
-    return builder_series(names, VIEW("cpu use"), UNIT_OTHER, VIEW("%"), builder_labels(names, labels, 2));
-}
-
 /* There is a reading from the second look on. Who is gone by then has no series: they would be many, and all empty. */
-static void read_process(struct watched *w, struct capture_writer *into, uint64_t now_ns)
+static void read_process(const struct cpu_use *u, struct watched *w, struct capture_writer *into, uint64_t now_ns)
 {
     uint64_t cpu_ns;
     if (!process_cpu_ns(w->pid, &cpu_ns))
         return;
     if (w->time_ns && now_ns > w->time_ns) {
+        struct builder *names = capture_names(into);
         if (!w->has_series)
-            w->series = process_series(capture_names(into), w->pid);
+            w->series = builder_series(names, VIEW("cpu use"), UNIT_OTHER, VIEW("%"), process_labels(u->host, names, w->pid));
         w->has_series = true;
         capture_reading(into, w->series, now_ns, 100 * (double)(cpu_ns - w->cpu_ns) / (double)(now_ns - w->time_ns));
     }
@@ -139,7 +120,7 @@ static void read_processes(struct cpu_use *u, struct capture_writer *into)
     for (size_t i = 0; i < u->n_processes; i++) {
         if (!u->processes[i].is_there)
             continue;
-        read_process(&u->processes[i], into, clock_monotonic_ns());
+        read_process(u, &u->processes[i], into, clock_monotonic_ns());
         u->processes[i].is_there = false;
         u->processes[kept++] = u->processes[i];
     }
@@ -192,7 +173,8 @@ static void read_cores(struct cpu_use *u, struct capture_writer *into)
 {
     enum { STAT_BYTES = 1 << 16 };
     own(free) char *text = mem_new(STAT_BYTES);
-    read_small("/proc/stat", text, STAT_BYTES);
+    if (host_text(u->host, "/proc/stat", text, STAT_BYTES) != 0)
+        return;
     uint64_t now_ns = clock_monotonic_ns();
     char *rest = NULL;
     for (const char *line = strtok_r(text, "\n", &rest); line && !strncmp(line, "cpu", 3); line = strtok_r(NULL, "\n", &rest))

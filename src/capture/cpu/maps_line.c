@@ -19,6 +19,8 @@ bool maps_line_parse(struct view line, struct map_news *out)
         return false;
     m.length = end - m.start;
     m.is_code = may[2] == 'x';
+    m.is_shared = may[3] == 's';
+    m.has_access = memcmp(may, "---", 3) != 0;
     if (path > 0 && (size_t)path < line.n)
         m.path = view_between(line.at + path, line.at + line.n);
     *out = m;

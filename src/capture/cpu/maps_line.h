@@ -18,6 +18,7 @@ struct map_news {
     struct view path;     /* as /proc/PID/maps spells it; "//anon" and "[...]" are no files */
     struct view build_id; /* binary; may be empty */
     bool is_code;
+    bool is_shared, has_access; /* only a line says it: others see what is written; it may be read, written or executed */
 };
 
 bool maps_line_parse(struct view line, struct map_news *out) MUST_CHECK;
