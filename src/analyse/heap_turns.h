@@ -1,0 +1,35 @@
+/*
+ * heap_turns.h - when the turns of a run ended
+ *
+ * A server that answers the same kind of request again and again should have the same memory after each. Turns are the
+ * requests of a program (spans of that kind; several spans of one request are one turn); where it names none, they are the
+ * ends of the phase that comes most often.
+ *
+ *     request r-1 [        ]                       turn 0 ends here: 1
+ *     request r-2      [           ]               turn 1:               2
+ *
+ * Owns: its rows.
+ */
+#pragma once
+#include "model/profile.h"
+
+struct heap_turn {
+    uint64_t end_ns;
+    bool is_named; /* by a label "request", and it says: */
+    str_id text;
+    int64_t number;
+};
+
+struct heap_turns {
+    struct heap_turn *rows; /* in the order in which they ended */
+    size_t n, cap;
+    enum span_kind kind; /* SPAN_REQUEST or SPAN_PHASE */
+    str_id phase;        /* whose ends they are */
+    uint32_t *by_context; /* the turn that a context was for; HEAP_NO_TURN */
+};
+
+#define HEAP_NO_TURN UINT32_MAX
+
+struct heap_turns heap_turns_of(const struct profile *p);
+void heap_turns_done(struct heap_turns *t);
+DEFINE_OWN_IN_PLACE(heap_turns, struct heap_turns)
