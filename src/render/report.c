@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "render/heap_view.h"
 #include "render/memory_text.h"
 #include "render/names.h"
 #include "render/report_formats.h"
@@ -283,6 +284,8 @@ void report_print(const struct report *r, struct sink *out)
         print_title(r, "Memory of processes", out);
         memory_print(r->p, r->most_rows, &r->style, out);
     }
+    if (r->heap)
+        heap_print(r->heap, &r->style, out);
 }
 
 void report_top(const struct report *r, struct sink *out) { print_top(r, NULL, 0, measure_of(r)->total, out); }
@@ -403,7 +406,8 @@ void report_json(const struct findings *f, struct sink *out)
     json_open(&w, '{');
     json_measured(&w, r);
     json_missing(&w, r);
-    report_contract_json(f, &w);
+    if (!r->heap_only)
+        report_contract_json(f, &w);
     if (r->top)
         json_top(&w, r, NULL, 0);
     if (r->tree)
@@ -418,5 +422,7 @@ void report_json(const struct findings *f, struct sink *out)
         waits_json(r->p, &w);
     if (r->memory)
         memory_json(r->p, &w);
+    if (r->heap)
+        heap_json(r->heap, &w);
     json_close(&w, '}');
 }

@@ -8,7 +8,8 @@
 #include "analyse/top.h"
 #include "render/table.h"
 
-struct findings; /* findings.h */
+struct findings;  /* findings.h */
+struct heap_view; /* heap_view.h */
 
 /* A threshold: the self values of all functions that match, together, are at most this share of the whole. */
 struct report_limit {
@@ -37,6 +38,9 @@ struct report {
     uint64_t tokens;     /* that the run made; 0: nobody said */
     const struct report_limit *limits;
     size_t n_limits;
+
+    const struct heap_view *heap; /* what there is to say about memory; NULL: nothing */
+    bool heap_only;               /* and nothing else is asked for */
 };
 
 /* When and how long, as far as the profile says: "2026-01-23T01:45:00Z"; NAN. */

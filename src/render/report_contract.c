@@ -7,6 +7,7 @@
  * per call need calls that somebody counted.
  */
 #include "base/json.h"
+#include "render/heap_view.h"
 #include "render/names.h"
 #include "render/report_formats.h"
 #include "render/system_info.h"
@@ -62,12 +63,14 @@ static void memory(struct json_writer *w, const struct findings *f)
     int64_t allocations = f->methods.has_bytes ? 0 : METHOD_UNKNOWN;
     for (size_t i = 0; f->methods.has_bytes && i < f->methods.n; i++)
         allocations += f->methods.rows[i].allocations > 0 ? f->methods.rows[i].allocations : 0;
+    const struct heap_view *heap = f->r->heap;
+    bool knows_peak = heap && heap_has(&heap->heap, HEAP_PEAK_BYTES), knows_leaks = heap && heap->has_leaks;
     json_key(w, "memory");
     json_open(w, '{');
-    number(w, "peak_mb", UNKNOWN); /* samples of allocations do not say what was alive at once */
+    number(w, "peak_mb", knows_peak ? (double)heap->heap.whole.of[HEAP_PEAK_BYTES] / 1e6 : UNKNOWN);
     number(w, "allocations", allocations > 0 ? (double)allocations : UNKNOWN);
     number(w, "allocated_mb", f->methods.has_bytes ? (double)f->methods.bytes_whole / 1e6 : UNKNOWN);
-    number(w, "leaked_mb", UNKNOWN); /* nobody has looked for leaks here */
+    number(w, "leaked_mb", knows_leaks ? (double)heap_leaked(heap).bytes / 1e6 : UNKNOWN); /* live at the end, not suppressed */
     json_close(w, '}');
 }
 

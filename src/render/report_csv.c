@@ -2,8 +2,9 @@
  * report_csv.c - the functions as rows of a CSV file, for spreadsheets and data frames
  *
  * Values are whole and in the unit that the last column names; shares and intervals are ratios, 0 to
- * 1; what nobody knows is empty.
+ * 1; what nobody knows is empty. Where only memory is asked for, rows are paths that allocated.
  */
+#include "render/heap_view.h"
 #include "render/names.h"
 #include "render/report_formats.h"
 
@@ -42,7 +43,7 @@ static void row(struct table *t, const struct findings *f, const struct method *
     table_text(t, unit.n ? unit : view_of(unit_names[f->measure->unit]));
 }
 
-void report_csv(const struct findings *f, struct sink *out)
+static void put_functions(const struct findings *f, struct sink *out)
 {
     unsigned decimals = f->measure->decimals;
     const struct column columns[] = {
@@ -58,4 +59,12 @@ void report_csv(const struct findings *f, struct sink *out)
     for (size_t i = 0; i < f->hot.n; i++)
         row(t, f, &f->methods.rows[f->hot.rows[i]], i + 1);
     table_csv(t, out);
+}
+
+void report_csv(const struct findings *f, struct sink *out)
+{
+    if (f->r->heap_only)
+        heap_csv(f->r->heap, out);
+    else
+        put_functions(f, out);
 }

@@ -6,6 +6,7 @@
  */
 #include "analyse/by_thread.h"
 #include "base/text.h"
+#include "render/heap_view.h"
 #include "render/memory_text.h"
 #include "render/names.h"
 #include "render/report_formats.h"
@@ -318,10 +319,14 @@ static void put_flame(const struct findings *f, struct sink *out)
     sink_puts(out, "</div>\n");
 }
 
-static bool always(const struct findings *f) { return f->hot.n > 0; }
-static bool has_threads(const struct findings *f) { return profile_threads(f->r->p) > 1; }
+static void put_heap(const struct findings *f, struct sink *out) { heap_html(f->r->heap, out); }
+
+/* Where only memory is asked for, functions, callers and threads are not. */
+static bool always(const struct findings *f) { return f->hot.n > 0 && !f->r->heap_only; }
+static bool has_threads(const struct findings *f) { return profile_threads(f->r->p) > 1 && !f->r->heap_only; }
+static bool has_waits(const struct findings *f) { return waits_are_there(f->r->p) && !f->r->heap_only; }
+static bool has_heap(const struct findings *f) { return f->r->heap; }
 static bool has_memory(const struct findings *f) { return memory_is_there(f->r->p); }
-static bool has_waits(const struct findings *f) { return waits_are_there(f->r->p); }
 static bool has_system(const struct findings *f) { return system_is_known(f->r->p); }
 
 static const struct {
@@ -331,12 +336,13 @@ static const struct {
 } sections[] = {
     {"insights",  "Insights",           always,      put_insights},
     {"hot",       "Functions",          always,      put_hot},
+    {"heap",      "Heap memory",        has_heap,    put_heap},
     {"flame",     "Flame graph",        report_has_stacks, put_flame},
     {"tree",      "Call tree",          report_has_stacks, report_html_tree},
     {"hierarchy", "Callers and callees", always,     put_hierarchy},
     {"threads",   "Threads",            has_threads, put_threads},
     {"waits",     "Waits",              has_waits,   put_waits},
-    {"memory",    "Memory",             has_memory,  put_memory},
+    {"memory",    "Memory of processes", has_memory,  put_memory},
     {"system",    "System information", has_system,  put_system},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };

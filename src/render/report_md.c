@@ -6,6 +6,7 @@
  */
 #include "analyse/by_thread.h"
 #include "base/text.h"
+#include "render/heap_view.h"
 #include "render/markup.h"
 #include "render/memory_text.h"
 #include "render/names.h"
@@ -413,6 +414,14 @@ static void put_more(const struct findings *f, struct sink *out)
     }
 }
 
+static void put_memory(const struct findings *f, struct sink *out)
+{
+    if (!f->r->heap)
+        return;
+    sink_puts(out, "\n## Memory\n\n");
+    heap_markdown(f->r->heap, out);
+}
+
 void report_markdown(const struct findings *f, struct sink *out)
 {
     if (f->r->enhanced) {
@@ -421,10 +430,15 @@ void report_markdown(const struct findings *f, struct sink *out)
     }
     put_head(f, out);
     put_system(f, out);
+    if (f->r->heap_only) {
+        put_memory(f, out);
+        return;
+    }
     put_hot_section(f, out);
     put_allocators(f, out);
     put_called(f, out);
     put_hierarchy(f, out);
     put_insights(f, out);
+    put_memory(f, out);
     put_more(f, out);
 }

@@ -66,6 +66,7 @@ void table_json(const struct table *t, struct json_writer *w); /* an array of ob
 void table_markdown(const struct table *t, struct sink *out);
 void table_html(const struct table *t, const char *id, struct sink *out); /* heads of columns are buttons for report_page's script */
 void table_csv(const struct table *t, struct sink *out);                  /* numbers as they are, shares as ratios; unknown is empty */
+void table_csv_rows(const struct table *t, struct sink *out);             /* without the head: for what is written in pieces */
 
 /* Cell by cell, for them. */
 size_t table_width(const struct table *t);

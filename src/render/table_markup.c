@@ -105,11 +105,15 @@ static void csv_number(const struct column *c, double value, struct sink *out)
     }
 }
 
-void table_csv(const struct table *t, struct sink *out)
+static void csv_head(const struct table *t, struct sink *out)
 {
     for (size_t c = 0; c < table_width(t); c++)
         sink_printf(out, "%s%s", c ? "," : "", table_column(t, c)->key);
     sink_puts(out, "\r\n");
+}
+
+void table_csv_rows(const struct table *t, struct sink *out)
+{
     for (size_t row = 0; row < table_rows(t); row++) {
         for (size_t c = 0; c < table_width(t); c++) {
             char room[32];
@@ -121,4 +125,10 @@ void table_csv(const struct table *t, struct sink *out)
         }
         sink_puts(out, "\r\n");
     }
+}
+
+void table_csv(const struct table *t, struct sink *out)
+{
+    csv_head(t, out);
+    table_csv_rows(t, out);
 }

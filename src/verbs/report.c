@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "render/memory_text.h"
 #include "render/report_formats.h"
+#include "verbs/report_memory.h"
 #include "verbs/selection.h"
 #include "verbs/verb.h"
 
@@ -16,10 +17,11 @@ struct report_settings {
     bool all, deep, enhanced;
     uint64_t tokens;
     struct option_list fail_above;
-    bool json, tree, inverted, threads, waits, scopes, memory;
+    bool json, tree, inverted, threads, waits, scopes, processes;
     int sort;
     uint64_t top, depth, width;
     const char *min_total;
+    struct memory_wish memory;
     struct selection part;
 };
 
@@ -44,12 +46,13 @@ static const struct option report_options[] = {
     FLAG('I', "inverted", S, inverted, "show the inverted tree, from the functions up to their callers"),
     FLAG(0, "threads", S, threads, "show the top functions of each thread"),
     FLAG(0, "scopes", S, scopes, "show the scopes that the program named itself, with their callers, counters and gauges"),
-    FLAG(0, "memory", S, memory, "show how much memory the processes had, and what they had mapped"),
+    FLAG(0, "memory", S, processes, "show how much memory the processes had, and what they had mapped"),
     FLAG(0, "waits", S, waits, "show what threads waited for, where --off-cpu was recorded"),
     CHOICE('s', "sort", S, sort, "BY", orders, "order of the functions"),
     NUMBER('n', "top", S, top, "N", "how many functions to list; 0 lists all", 0, 1000000000),
     TEXT('m', "min-total", S, min_total, "VALUE", "leave out what has less in total: 1s, 64K or a count, as the measure is"),
     NUMBER('d', "depth", S, depth, "N", "how deep to show a tree; 0 is no limit", 0, 1000000000),
+    MEMORY_OPTIONS(S, memory),
     SELECTION_OPTIONS(S, part),
     NUMBER(0, "width", S, width, "COLUMNS", "as wide as this, instead of as the terminal", 20, 10000),
     FLAG(0, "json", S, json, "the same as --format json"),
@@ -84,11 +87,12 @@ static bool threshold(const char *text, const struct measure *m, int64_t *out, s
 }
 
 /* Of waits, when they are asked for and no other samples are. */
-static bool choose(const struct report_settings *s, const char *path, struct selected *out, struct err *e)
+static bool choose(const struct report_settings *s, const struct selection *from, const char *path, struct memory_asked *memory,
+                   struct selected *out, struct err *e)
 {
-    struct selection part = s->part;
+    struct selection part = *from;
     if (!s->waits || part.set)
-        return selection_choose(&part, path, out, e);
+        return memory_choose(&s->memory, from, path, memory, out, e);
     part.set = "off-cpu";
     if (selection_choose(&part, path, out, NULL))
         return true;
@@ -249,15 +253,37 @@ static bool write_report(const struct call *c, const struct report *r, const str
         return false;
     if (as && !strcmp(as->name, "csv") && f.hot.n < f.hot.all)
         log_warn("%zu of %zu functions were written; --top 0 writes all", f.hot.n, f.hot.all);
-    if (!keep_limits(&f))
+    if (!keep_limits(&f) || (r->heap && !memory_passes(&s->memory, r->heap)))
         *c->exit_status = 1;
     return true;
+}
+
+/* Blocks are rows and nothing else: no heads, no findings. */
+static bool write_blocks(const struct call *c, const struct selected *part, const struct report_format *as, const char *path, struct err *e)
+{
+    const struct report_settings *s = c->settings;
+    bool is_json = as && !strcmp(as->name, "json");
+    if (!as || (!is_json && strcmp(as->name, "csv") != 0 && !(to_stdout(s) && !s->format)))
+        return err_set(e, ERR_USAGE, "--blocks writes CSV or JSON");
+    if (!heap_blocks_are_there(part->p)) {
+        err_set(e, part->filtered ? ERR_NOT_FOUND : ERR_USAGE, "--blocks: %s has no single blocks%s", path, part->filtered ? " that pass the filters" : "");
+        return err_hint(e, "'inferom record --heap-blocks' records them");
+    }
+    if (to_stdout(s)) {
+        (is_json ? heap_blocks_json : heap_blocks_csv)(part->p, c->out);
+        return true;
+    }
+    own(outfile) struct outfile out = {.fd = -1};
+    if (!outfile_open(&out, s->output, e))
+        return false;
+    (is_json ? heap_blocks_json : heap_blocks_csv)(part->p, &out.sink);
+    return outfile_commit(&out, e);
 }
 
 /* A view, rather than the one that suits the samples. */
 static bool asks_for_one(const struct report_settings *s)
 {
-    return s->tree || s->inverted || s->threads || s->waits || s->scopes || s->memory;
+    return s->tree || s->inverted || s->threads || s->waits || s->scopes || s->processes;
 }
 
 static bool has_scopes(const struct profile *p)
@@ -266,35 +292,56 @@ static bool has_scopes(const struct profile *p)
     return s.n > 0;
 }
 
+/* A section of a report on a screen is short; a document has all of it. */
+static bool look_at_memory(const struct report_settings *s, const struct report_format *as, struct memory_asked *asked, const struct profile *p,
+                           struct heap_view *out)
+{
+    enum { SHORT_ROWS = 5 };
+    bool is_short = !asked->is_only && !s->deep && as && !strcmp(as->name, "text");
+    if (asks_for_one(s) && !asked->is_only && !s->memory.fail_on_leaks)
+        return false;
+    asked->look.parts = is_short ? HEAP_SHORT : asked->look.parts;
+    asked->look.most_rows = is_short ? SHORT_ROWS : s->deep ? 0 : s->top;
+    asked->look.tokens = s->tokens;
+    return heap_view_of(out, p, &asked->look);
+}
+
 static bool report(const struct call *c, struct err *e)
 {
     const struct report_settings *s = c->settings;
     const char *path = c->args[0];
+    struct selection from = s->part;
     own(selected) struct selected part = {0};
     own(limits) struct limits limits = {0};
+    own(memory_asked) struct memory_asked memory = {0};
+    own(heap_view) struct heap_view heap = {0};
     const struct report_format *as = NULL;
     int64_t min_total = 0;
-    if (!choose_format(s, &as, e) || !read_limits(&s->fail_above, &limits, e) ||
-        !selection_read(&s->part, path, &part, e) || !choose(s, path, &part, e) ||
-        !threshold(s->min_total, &part.set->measures[part.measure], &min_total, e))
+    if (!choose_format(s, &as, e) || !read_limits(&s->fail_above, &limits, e) || !memory_ask(&s->memory, &from, &memory, e) ||
+        !selection_read(&from, path, &part, e))
+        return false;
+    if (s->memory.blocks)
+        return write_blocks(c, &part, as, path, e);
+    if (!choose(s, &from, path, &memory, &part, e) || !threshold(s->min_total, &part.set->measures[part.measure], &min_total, e))
         return false;
     if (s->scopes && !has_scopes(part.p)) {
         err_set(e, ERR_USAGE, "--scopes: the profile has no scopes");
         return err_hint(e, "a program names them with INFEROM_SCOPE; docs/guide/scopes.md");
     }
-    if (s->memory && !memory_is_there(part.p)) {
+    if (s->processes && !memory_is_there(part.p)) {
         err_set(e, ERR_USAGE, "--memory: the profile does not say how much memory the processes had");
         return err_hint(e, "'inferom record' records it, unless --no-memory is given");
     }
-    bool suits_scopes = !asks_for_one(s) && part.set == scopes_counted(part.p);
+    bool suits_scopes = !asks_for_one(s) && part.set == scopes_counted(part.p), has_heap = look_at_memory(s, as, &memory, part.p, &heap);
     struct report r = {
         .source = path, .p = part.p, .set = part.set, .measure = part.measure, .order = (enum top_order)s->sort,
         .most_rows = s->top, .most_depth = s->depth, .min_total = min_total,
-        .tree = s->tree, .inverted = s->inverted, .threads = s->threads, .waits = s->waits, .memory = s->memory,
-        .scopes = s->scopes || suits_scopes, .top = !asks_for_one(s) && !(suits_scopes && as && !strcmp(as->name, "text")),
+        .tree = s->tree, .inverted = s->inverted, .threads = s->threads, .waits = s->waits, .memory = s->processes,
+        .scopes = s->scopes || suits_scopes,
+        .top = !asks_for_one(s) && !memory.is_only && !(suits_scopes && as && !strcmp(as->name, "text")),
         .style = {.width = s->width ? (unsigned)s->width : to_stdout(s) ? c->look.width : 0, .colour = c->look.colour},
         .generated_s = now_s(), .deep = s->deep, .enhanced = s->enhanced, .filtered = part.filtered, .tokens = s->tokens,
-        .limits = limits.rows, .n_limits = limits.n,
+        .limits = limits.rows, .n_limits = limits.n, .heap = has_heap ? &heap : NULL, .heap_only = has_heap && memory.is_only,
     };
     if (!write_report(c, &r, as, e))
         return false;
@@ -311,7 +358,9 @@ const struct verb verb_report = {
     .what = "show where time or memory went: functions, call trees, threads",
     .about = "PROFILE is a file in any format that 'inferom formats' lists; - is standard input. Self is what a "
              "function spent itself, total is what it and everything it called spent; self values add up to the "
-             "whole. Patterns are shell patterns: --exclude 'lib*'.",
+             "whole. Patterns are shell patterns: --exclude 'lib*'.\n\n"
+             "Where allocations were recorded, a section says what was allocated, is live, was live at the peak, and leaks; --heap "
+             "shows all of it. A leak of grade A grows from turn to turn, one of grade B is live at the end.",
     .example = "inferom report run.folded --sort total --top 10",
     .options = report_options,
     .defaults = &(const struct report_settings){.top = 20, .output = "-"},

@@ -1,0 +1,184 @@
+/* heap_spread_tables.c - memory over time, by size and age of blocks, by thread, and by what it was for */
+#include "analyse/heap_groups.h"
+#include "render/heap_tables.h"
+#include "render/names.h"
+
+/* Over time. */
+
+enum { MOMENTS_SHOWN = 12 };
+
+static double after_start(const struct heap_view *v, uint64_t time_ns)
+{
+    uint64_t start = profile_start_ns(v->heap.p);
+    return start == TIME_NONE || time_ns == TIME_NONE || time_ns < start ? UNKNOWN : (double)(time_ns - start);
+}
+
+struct heap_table *heap_table_moments(const struct heap_view *v, bool for_eyes)
+{
+    static const struct column columns[] = {{"After", "time_ns", COLUMN_NS, 0}, {"Live", "live_bytes", COLUMN_BYTES, 0}};
+    const struct heap_growth *g = &v->growth;
+    if (!v->has_growth || !g->n)
+        return NULL;
+    struct heap_table *t = heap_table_new(columns, 2);
+    size_t shown = for_eyes && g->n > MOMENTS_SHOWN ? MOMENTS_SHOWN : g->n;
+    for (size_t i = 0; i < shown; i++) {
+        const struct heap_moment *m = &g->moments[shown > 1 ? i * (g->n - 1) / (shown - 1) : g->n - 1];
+        table_number(t->table, after_start(v, m->time_ns));
+        table_number(t->table, (double)m->live_bytes);
+    }
+    return t; /* nothing is left out: these are moments of a line */
+}
+
+/* Sizes and ages. */
+
+static void class_cells(struct table *t, const struct heap_classes *c, unsigned k)
+{
+    table_number(t, (double)c->rows[k].objects);
+    table_number(t, heap_part(c->rows[k].objects, c->whole.objects));
+    table_number(t, (double)c->rows[k].bytes);
+    table_number(t, heap_part(c->rows[k].bytes, c->whole.bytes));
+}
+
+struct heap_table *heap_table_sizes(const struct heap_view *v, bool for_eyes)
+{
+    static const struct column columns[] = {
+        {"From", "from_bytes", COLUMN_BYTES, 0}, {"To", "to_bytes", COLUMN_BYTES, 0}, {"Count", "allocations", COLUMN_COUNT, 0},
+        {"", "allocations_share", COLUMN_SHARE, 0}, {"Allocated", "alloc_bytes", COLUMN_BYTES, 0}, {"", "alloc_share", COLUMN_SHARE, 0},
+    };
+    struct heap_classes c;
+    (void)for_eyes;
+    if (!heap_sizes_of(&c, v->heap.p))
+        return NULL;
+    struct heap_table *t = heap_table_new(columns, sizeof columns / sizeof *columns);
+    for (unsigned k = c.first; k <= c.last; k++) {
+        table_number(t->table, k ? (double)(UINT64_C(1) << (k - 1)) + 1 : 0);
+        table_number(t->table, (double)(UINT64_C(1) << k));
+        class_cells(t->table, &c, k);
+    }
+    return t;
+}
+
+struct heap_table *heap_table_lifetimes(const struct heap_view *v, bool for_eyes)
+{
+    static const struct column columns[] = {
+        {"From", "from_ns", COLUMN_NS, 0}, {"Below", "below_ns", COLUMN_NS, 0}, {"Freed", "blocks", COLUMN_COUNT, 0},
+        {"", "blocks_share", COLUMN_SHARE, 0}, {"Bytes", "bytes", COLUMN_BYTES, 0}, {"", "bytes_share", COLUMN_SHARE, 0},
+    };
+    struct heap_classes c;
+    (void)for_eyes;
+    if (!heap_lifetimes_of(&c, v->heap.p))
+        return NULL;
+    struct heap_table *t = heap_table_new(columns, sizeof columns / sizeof *columns);
+    for (unsigned k = c.first; k <= c.last; k++) {
+        table_number(t->table, k ? (double)(UINT64_C(1) << k) : 0); /* class 0 has those of no length, too */
+        table_number(t->table, 2 * (double)(UINT64_C(1) << k));
+        class_cells(t->table, &c, k);
+    }
+    return t;
+}
+
+/* Threads. */
+
+struct heap_table *heap_table_threads(const struct heap_view *v, bool for_eyes)
+{
+    static const struct column columns[] = {
+        {"Allocated", "alloc_bytes", COLUMN_BYTES, 0}, {"", "alloc_share", COLUMN_SHARE, 0}, {"Count", "allocations", COLUMN_COUNT, 0},
+        {"Live", "live_bytes", COLUMN_BYTES, 0}, {"Temporary", "temporary", COLUMN_COUNT, 0}, {"Tid", "tid", COLUMN_ID, 0},
+        {"Thread", "thread", COLUMN_TEXT, 0},
+    };
+    const struct heap *h = &v->heap;
+    if (!h->n_threads || (h->n_threads == 1 && !h->threads[0].thread.i)) /* nobody said which */
+        return NULL;
+    struct heap_table *t = heap_table_new(columns, sizeof columns / sizeof *columns);
+    size_t shown = heap_rows_shown(v, h->n_threads, for_eyes);
+    for (size_t i = 0; i < shown; i++) {
+        const struct thread *who = profile_thread(h->p, h->threads[i].thread);
+        const int64_t *of = h->threads[i].sums.of;
+        struct view name = profile_string(h->p, who->name);
+        table_number(t->table, heap_shown(of[HEAP_BYTES]));
+        table_number(t->table, heap_part(of[HEAP_BYTES], h->whole.of[HEAP_BYTES]));
+        table_number(t->table, heap_shown(of[HEAP_ALLOCS]));
+        table_number(t->table, heap_shown(of[HEAP_LIVE_BYTES]));
+        table_number(t->table, heap_shown(of[HEAP_TEMPORARY]));
+        table_number(t->table, who->tid ? (double)who->tid : UNKNOWN);
+        table_text(t->table, name.n || !for_eyes ? name : VIEW("(not known)"));
+    }
+    t->left_out = h->n_threads - shown;
+    return t;
+}
+
+/* What it was for. */
+
+static void group_name(struct table *t, const struct profile *p, const struct heap_group *g)
+{
+    char digits[32];
+    struct view text = profile_string(p, g->text);
+    if (!text.n) {
+        snprintf(digits, sizeof digits, "%lld", (long long)g->number);
+        text = view_of(digits);
+    }
+    table_text(t, text);
+}
+
+static double each(int64_t value, int64_t times)
+{
+    return value == HEAP_UNKNOWN || times == HEAP_UNKNOWN || times <= 0 ? UNKNOWN : (double)value / (double)times;
+}
+
+static void group_row(struct table *t, const struct heap_view *v, const struct heap_group *g, bool by_thread)
+{
+    const int64_t *of = g->sums.of;
+    const struct thread *who = profile_thread(v->heap.p, g->thread);
+    table_number(t, heap_shown(of[HEAP_BYTES]));
+    table_number(t, heap_part(of[HEAP_BYTES], v->heap.whole.of[HEAP_BYTES]));
+    table_number(t, heap_shown(of[HEAP_ALLOCS]));
+    table_number(t, heap_shown(of[HEAP_LIVE_BYTES]));
+    table_number(t, heap_shown(g->times));
+    table_number(t, each(of[HEAP_BYTES], g->times));
+    table_number(t, each(of[HEAP_ALLOCS], g->times));
+    group_name(t, v->heap.p, g);
+    if (!by_thread)
+        return;
+    table_text(t, profile_string(v->heap.p, who->name));
+    table_number(t, who->tid ? (double)who->tid : UNKNOWN);
+}
+
+static struct heap_table *group_table(const struct heap_view *v, const char *label, const char *title, const char *times, bool by_thread,
+                                      bool for_eyes)
+{
+    const struct column columns[] = {
+        {"Allocated", "alloc_bytes", COLUMN_BYTES, 0}, {"", "alloc_share", COLUMN_SHARE, 0}, {"Count", "allocations", COLUMN_COUNT, 0},
+        {"Live", "live_bytes", COLUMN_BYTES, 0}, {times, "times", COLUMN_COUNT, 0}, {"Bytes each", "bytes_each", COLUMN_BYTES, 0},
+        {"Count each", "allocations_each", COLUMN_REAL, 0}, {title, label, COLUMN_TEXT, 0}, {"Thread", "thread", COLUMN_TEXT, 0},
+        {"Tid", "tid", COLUMN_ID, 0},
+    };
+    own(heap_groups) struct heap_groups g = heap_groups_of(&v->heap, view_of(label), by_thread);
+    if (!g.n)
+        return NULL;
+    struct heap_table *t = heap_table_new(columns, sizeof columns / sizeof *columns - (by_thread ? 0 : 2));
+    size_t shown = heap_rows_shown(v, g.n, for_eyes);
+    for (size_t i = 0; i < shown; i++)
+        group_row(t->table, v, &g.rows[i], by_thread);
+    t->left_out = g.n - shown;
+    return t;
+}
+
+struct heap_table *heap_table_scopes(const struct heap_view *v, bool for_eyes)
+{
+    return group_table(v, "scope", "Scope", "Calls", false, for_eyes);
+}
+
+struct heap_table *heap_table_scope_threads(const struct heap_view *v, bool for_eyes)
+{
+    return group_table(v, "scope", "Scope", "Calls", true, for_eyes);
+}
+
+struct heap_table *heap_table_phases(const struct heap_view *v, bool for_eyes)
+{
+    return group_table(v, "phase", "Phase", "Times", false, for_eyes);
+}
+
+struct heap_table *heap_table_requests(const struct heap_view *v, bool for_eyes)
+{
+    return group_table(v, "request", "Request", "Times", false, for_eyes);
+}
