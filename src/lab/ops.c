@@ -7,7 +7,7 @@
 
 const char *const ops_level_names[] = {"scalar", "avx2", "avx512", "neon", NULL};
 
-static const struct ops *(*const levels[])(void) = {ops_scalar, NULL};
+static const struct ops *(*const levels[])(void) = {ops_scalar, ops_avx2, ops_avx512, ops_neon, NULL};
 
 const struct ops *ops_at(size_t i)
 {

@@ -1,0 +1,85 @@
+/*
+ * ops_quantised_x86.h - quantised weights in 256-bit registers; included by the levels of x86-64
+ *
+ * A block of 32 bytes is one register. A level says in which way bytes are multiplied and added up:
+ *
+ *     bytes_q8(w, x, sum)   eight sums of w * x, both signed
+ *     bytes_q4(w, x, sum)   eight sums of (w - 8) * x, w from 0 to 15
+ *
+ * `sum` is what the bytes of x add up to: taking 8 from every w is the same as taking 8 * sum from the result.
+ */
+
+static inline __m256i load_bytes(const void *p) { return _mm256_loadu_si256(p); }
+
+static inline float sum_256(__m256 v)
+{
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+/* The scale of a block, everywhere. */
+static inline __m256 block_scale(const uint16_t *scale) { return _mm256_cvtph_ps(_mm_set1_epi16((int16_t)*scale)); }
+
+/* 16 bytes of halves to 32 bytes: the lower halves, then the upper. */
+static inline __m256i halves(const uint8_t *p)
+{
+    __m128i low = _mm_loadu_si128((const __m128i *)p), high = _mm_srli_epi16(low, 4);
+    return _mm256_and_si256(_mm256_set_m128i(high, low), _mm256_set1_epi8(15));
+}
+
+static inline __m256i block_q8_0_dot(const struct block_q8_0 *b, __m256i x, int32_t sum)
+{
+    return bytes_q8(load_bytes(b->at), x, sum);
+}
+
+static inline __m256i block_q4_0_dot(const struct block_q4_0 *b, __m256i x, int32_t sum)
+{
+    return bytes_q4(halves(b->at), x, sum);
+}
+
+/* Four rows at a time, then one by one; as in ops_vector.h. */
+#define MATVEC_QUANTISED(type)                                                                                        \
+    static inline __m256 type##_step(const struct block_##type *b, __m256i x, int32_t sum, __m256 x_scale, __m256 s)  \
+    {                                                                                                                 \
+        __m256 dots = _mm256_cvtepi32_ps(block_##type##_dot(b, x, sum));                                              \
+        return _mm256_fmadd_ps(dots, _mm256_mul_ps(block_scale(&b->scale), x_scale), s);                              \
+    }                                                                                                                 \
+    static void matvec_##type##_four(float *y, const struct block_##type *w, const struct quantised *x, size_t n)     \
+    {                                                                                                                 \
+        __m256 s0 = _mm256_setzero_ps(), s1 = s0, s2 = s0, s3 = s0;                                                   \
+        for (size_t i = 0; i < n; i++, w++) {                                                                         \
+            __m256i bytes = load_bytes(x->at + i * WEIGHT_BLOCK);                                                     \
+            __m256 x_scale = _mm256_broadcast_ss(x->scale + i);                                                       \
+            int32_t sum = x->sum[i];                                                                                  \
+            UNROLLED for (size_t r = 0; r < 4; r++) __builtin_prefetch((const char *)(w + r * n) + QUANTISED_AHEAD);  \
+            s0 = type##_step(w, bytes, sum, x_scale, s0);                                                             \
+            s1 = type##_step(w + n, bytes, sum, x_scale, s1);                                                         \
+            s2 = type##_step(w + 2 * n, bytes, sum, x_scale, s2);                                                     \
+            s3 = type##_step(w + 3 * n, bytes, sum, x_scale, s3);                                                     \
+        }                                                                                                             \
+        y[0] = sum_256(s0);                                                                                           \
+        y[1] = sum_256(s1);                                                                                           \
+        y[2] = sum_256(s2);                                                                                           \
+        y[3] = sum_256(s3);                                                                                           \
+    }                                                                                                                 \
+    static float matvec_##type##_one(const struct block_##type *w, const struct quantised *x, size_t n)               \
+    {                                                                                                                 \
+        __m256 s = _mm256_setzero_ps();                                                                               \
+        for (size_t i = 0; i < n; i++, w++)                                                                           \
+            s = type##_step(w, load_bytes(x->at + i * WEIGHT_BLOCK), x->sum[i], _mm256_broadcast_ss(x->scale + i), s); \
+        return sum_256(s);                                                                                            \
+    }                                                                                                                 \
+    static void matvec_##type(float *y, const void *rows, const struct activations *x, size_t n_rows, size_t n)       \
+    {                                                                                                                 \
+        const struct block_##type *w = rows;                                                                          \
+        size_t blocks = n / WEIGHT_BLOCK, r = 0;                                                                      \
+        for (; r + 4 <= n_rows; r += 4)                                                                               \
+            matvec_##type##_four(y + r, w + r * blocks, &x->q8, blocks);                                              \
+        for (; r < n_rows; r++)                                                                                       \
+            y[r] = matvec_##type##_one(w + r * blocks, &x->q8, blocks);                                               \
+    }
+
+#define QUANTISED_AHEAD 768 /* bytes */
+MATVEC_QUANTISED(q8_0)
+MATVEC_QUANTISED(q4_0)
