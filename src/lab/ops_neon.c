@@ -132,7 +132,6 @@ static inline void store_scaled(float *y, int8x16_t bytes, float by)
             for (size_t i = 0; i < n / WEIGHT_BLOCK; i++, b++) {                                                   \
                 int8x16_t w[2];                                                                                    \
                 bytes_of_##type(w, b);                                                                             \
-                __builtin_prefetch((const char *)b + AHEAD);                                                       \
                 V dots = vcvtq_f32_s32(dot_32(w[0], w[1], x->q8.at + i * WEIGHT_BLOCK));                           \
                 s = vfmaq_n_f32(s, dots, f16_to_f32(b->scale) * x->q8.scale[i]);                                   \
             }                                                                                                      \

@@ -38,48 +38,36 @@ static inline __m256i block_q4_0_dot(const struct block_q4_0 *b, __m256i x, int3
     return bytes_q4(halves(b->at), x, sum);
 }
 
-/* Four rows at a time, then one by one; as in ops_vector.h. */
+/* One row after the other, as in ops_vector.h. Blocks lie across lines, and here asking ahead of time does help. */
+#define AHEAD 2048 /* bytes */
+
 #define MATVEC_QUANTISED(type)                                                                                        \
-    static inline __m256 type##_step(const struct block_##type *b, __m256i x, int32_t sum, __m256 x_scale, __m256 s)  \
+    static inline __m256 type##_step(const struct block_##type *b, const struct quantised *x, size_t i, __m256 s)     \
     {                                                                                                                 \
-        __m256 dots = _mm256_cvtepi32_ps(block_##type##_dot(b, x, sum));                                              \
-        return _mm256_fmadd_ps(dots, _mm256_mul_ps(block_scale(&b->scale), x_scale), s);                              \
+        __m256i dots = block_##type##_dot(b + i, load_bytes(x->at + i * WEIGHT_BLOCK), x->sum[i]);                    \
+        __m256 by = _mm256_mul_ps(block_scale(&b[i].scale), _mm256_broadcast_ss(x->scale + i));                       \
+        return _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots), by, s);                                                      \
     }                                                                                                                 \
-    static void matvec_##type##_four(float *y, const struct block_##type *w, const struct quantised *x, size_t n)     \
+    static inline float type##_row(const struct block_##type *w, const struct quantised *x, size_t n)                 \
     {                                                                                                                 \
-        __m256 s0 = _mm256_setzero_ps(), s1 = s0, s2 = s0, s3 = s0;                                                   \
-        for (size_t i = 0; i < n; i++, w++) {                                                                         \
-            __m256i bytes = load_bytes(x->at + i * WEIGHT_BLOCK);                                                     \
-            __m256 x_scale = _mm256_broadcast_ss(x->scale + i);                                                       \
-            int32_t sum = x->sum[i];                                                                                  \
-            UNROLLED for (size_t r = 0; r < 4; r++) __builtin_prefetch((const char *)(w + r * n) + QUANTISED_AHEAD);  \
-            s0 = type##_step(w, bytes, sum, x_scale, s0);                                                             \
-            s1 = type##_step(w + n, bytes, sum, x_scale, s1);                                                         \
-            s2 = type##_step(w + 2 * n, bytes, sum, x_scale, s2);                                                     \
-            s3 = type##_step(w + 3 * n, bytes, sum, x_scale, s3);                                                     \
+        __m256 s[4] = {0};                                                                                            \
+        size_t i = 0;                                                                                                 \
+        for (; i + 4 <= n; i += 4) {                                                                                  \
+            for (size_t line = 0; line < 4 * sizeof *w; line += 64)                                                   \
+                __builtin_prefetch((const char *)(w + i) + AHEAD + line);                                   \
+            UNROLLED for (size_t j = 0; j < 4; j++) s[j] = type##_step(w, x, i + j, s[j]);                            \
         }                                                                                                             \
-        y[0] = sum_256(s0);                                                                                           \
-        y[1] = sum_256(s1);                                                                                           \
-        y[2] = sum_256(s2);                                                                                           \
-        y[3] = sum_256(s3);                                                                                           \
-    }                                                                                                                 \
-    static float matvec_##type##_one(const struct block_##type *w, const struct quantised *x, size_t n)               \
-    {                                                                                                                 \
-        __m256 s = _mm256_setzero_ps();                                                                               \
-        for (size_t i = 0; i < n; i++, w++)                                                                           \
-            s = type##_step(w, load_bytes(x->at + i * WEIGHT_BLOCK), x->sum[i], _mm256_broadcast_ss(x->scale + i), s); \
-        return sum_256(s);                                                                                            \
+        for (; i < n; i++)                                                                                            \
+            s[0] = type##_step(w, x, i, s[0]);                                                                        \
+        return sum_256(_mm256_add_ps(_mm256_add_ps(s[0], s[1]), _mm256_add_ps(s[2], s[3])));                          \
     }                                                                                                                 \
     static void matvec_##type(float *y, const void *rows, const struct activations *x, size_t n_rows, size_t n)       \
     {                                                                                                                 \
         const struct block_##type *w = rows;                                                                          \
-        size_t blocks = n / WEIGHT_BLOCK, r = 0;                                                                      \
-        for (; r + 4 <= n_rows; r += 4)                                                                               \
-            matvec_##type##_four(y + r, w + r * blocks, &x->q8, blocks);                                              \
-        for (; r < n_rows; r++)                                                                                       \
-            y[r] = matvec_##type##_one(w + r * blocks, &x->q8, blocks);                                               \
+        size_t blocks = n / WEIGHT_BLOCK;                                                                             \
+        for (size_t r = 0; r < n_rows; r++)                                                                           \
+            y[r] = type##_row(w + r * blocks, &x->q8, blocks);                                                        \
     }
 
-#define QUANTISED_AHEAD 768 /* bytes */
 MATVEC_QUANTISED(q8_0)
 MATVEC_QUANTISED(q4_0)

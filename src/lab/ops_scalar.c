@@ -3,8 +3,11 @@
  * against the same definitions.
  */
 #include "lab/ops_levels.h"
+#include "lab/simd.h"
 
 #include <math.h>
+
+PLAIN_BEGIN
 
 static float dot(const float *a, const float *b, size_t n)
 {
@@ -264,6 +267,8 @@ static void rope_halves(float *y, const float *x, const float *cosine, const flo
         y[i + n / 2] = u * sine[i] + v * cosine[i];
     }
 }
+
+PLAIN_END
 
 const struct ops *ops_scalar(void)
 {
