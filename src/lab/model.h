@@ -46,6 +46,7 @@ struct session;
 struct model_plan {
     uint64_t seed;    /* of a preset's weights; a file has its own */
     unsigned threads; /* 0: one */
+    const char *precision; /* of a preset's weights, "f32" or "q8_0", ...; NULL: its usual one */
 };
 
 /* What is known of a model; numbers are computed from its tensors, never typed in. */
@@ -79,7 +80,7 @@ void tokens_add(struct tokens *t, uint32_t token);
 void tokens_done(struct tokens *t);
 DEFINE_OWN_IN_PLACE(tokens, struct tokens)
 
-/* Appends; every text has tokens, and their pieces put together are the text again. */
+/* Appends; the pieces put together are the text again (SentencePiece puts a blank in front). Never a mark, whatever the text says. */
 void model_tokenize(const struct model *m, struct view text, struct tokens *out);
 struct view model_piece(const struct model *m, uint32_t token); /* bytes, not always whole characters; "" of a mark */
 bool model_ends(const struct model *m, uint32_t token);         /* whether the model says with it that it is done */
