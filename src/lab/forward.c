@@ -319,22 +319,12 @@ static void pass_part(void *arg, unsigned worker, unsigned workers)
         pass_head(&t);
 }
 
-/* The thread that called knows whom it works for; the others have to be told. */
-static inferom_request *current_request(void)
-{
-    if (!INFEROM_ON_())
-        return NULL;
-    inferom_request *r = inferom_request_enter(NULL);
-    inferom_request_leave(r);
-    return r;
-}
-
 void pass_run(struct pass *p)
 {
     struct pass_room *r = &p->model->room;
     unsigned workers = team_size(p->model->team);
     pthread_once(&layers_are_named, name_layers);
-    p->request = current_request();
+    p->request = INFEROM_ON_() ? inferom_request_enter(NULL) : NULL; /* this thread knows; the others have to be told */
     for (unsigned i = 0; i < workers && r->n_scores < p->cache->context; i++) {
         free(r->scores[i]);
         r->scores[i] = mem_new(p->cache->context * sizeof *r->scores[i]);
