@@ -36,7 +36,7 @@ static void meet(const struct part *t)
 
 enum { LAYER_SITES = 128 };
 static inferom_site layer_sites[LAYER_SITES];
-static char layer_names[LAYER_SITES][16];
+static char layer_names[LAYER_SITES][32];
 static pthread_once_t layers_are_named = PTHREAD_ONCE_INIT;
 
 static void name_layers(void)
