@@ -49,6 +49,7 @@ struct option {
     uint64_t least, most;     /* for numbers, bytes and durations; 0,0 means any */
     const char *const *words; /* for a choice: NULL-terminated */
     const char *env, *key;    /* instead of the ones derived from verb and name */
+    const char *bare;         /* what it means without a value, which is then given as --name=VALUE only; NULL: it needs one */
 };
 
 /* offsetof() that refuses to compile when the field is not the type we would write through. */
@@ -61,6 +62,9 @@ struct option {
 #define TEXT(c, n, S, field, val, help)                                                          \
     {.name = n, .letter = c, .type = OPTION_TEXT, .at = OPTION_AT(S, field, const char *), .value = val, \
      .what = help}
+#define TEXT_OR(c, n, S, field, val, without, help)                                              \
+    {.name = n, .letter = c, .type = OPTION_TEXT, .at = OPTION_AT(S, field, const char *), .value = val, \
+     .what = help, .bare = without}
 #define NUMBER(c, n, S, field, val, help, lo, hi)                                                \
     {.name = n, .letter = c, .type = OPTION_NUMBER, .at = OPTION_AT(S, field, uint64_t), .value = val, \
      .what = help, .least = lo, .most = hi}

@@ -115,7 +115,7 @@ static bool read_long(struct parse *p, const char *word)
     if (o && o->type == OPTION_FLAG)
         return set(p, o, settings, spelling.data, equals ? equals + 1 : NULL);
     if (o)
-        return set_with_value(p, o, settings, spelling.data, equals ? equals + 1 : NULL);
+        return set_with_value(p, o, settings, spelling.data, equals ? equals + 1 : o->bare);
     o = find_negated(p, name, &settings);
     if (!o)
         return unknown(p, spelling.data);

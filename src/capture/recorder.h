@@ -20,6 +20,7 @@
 #pragma once
 #include "base/own.h"
 #include "capture/cpu/waits.h"
+#include "capture/heap/heap_result.h"
 #include "capture/source.h"
 #include "capture/target.h"
 #include "model/capture_writer.h"
@@ -66,6 +67,7 @@ struct recording {
     size_t processes, threads;
     bool has_waits, has_wait_stacks; /* time off the CPU was recorded; with the stack of every wait */
     struct waits_count waits;
+    struct heap_result heap;
 };
 
 struct recording *recorder_result(struct recorder *r);

@@ -51,6 +51,10 @@ struct plan {
     size_t most_depth;
     size_t names_most_bytes; /* that are held in memory; 0: as many as is usual */
     enum kernel_choice kernel;
+    bool want_heap;             /* allocations of a launched command */
+    int heap_mode;              /* enum heap_mode of inferom/heap_wire.h */
+    uint64_t heap_period_bytes; /* between two samples, where samples are taken */
+    bool want_heap_blocks;      /* every block on its own as well */
 };
 
 struct recorder;

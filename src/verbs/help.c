@@ -72,7 +72,7 @@ static void option_left(const struct option *o, struct buf *out)
         buf_puts(out, "    ");
     buf_printf(out, "--%s", o->name);
     if (o->value)
-        buf_printf(out, " %s", o->value);
+        buf_printf(out, o->bare ? "[=%s]" : " %s", o->value);
 }
 
 /* "one of self, total, name; default self" */

@@ -64,7 +64,7 @@ static void print_option(struct sink *out, const struct option *o, const void *d
         sink_printf(out, "Fl %c , ", o->letter);
     sink_printf(out, "Fl -%s", o->name);
     if (o->value)
-        sink_printf(out, " Ar %s", o->value);
+        sink_printf(out, o->bare ? " Ns Oo = Ns Ar %s Oc" : " Ar %s", o->value);
     sink_char(out, '\n');
     own(buf) struct buf text;
     buf_init(&text, 8192);

@@ -1,9 +1,11 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "capture/cpu/perf_events.h"
+#include "capture/heap/heap_fit.h"
 #include "capture/host/machine.h"
 #include "capture/host/revision.h"
 #include "capture/recorder.h"
+#include "inferom/heap_wire.h"
 #include "program_version.h" /* PROGRAM_VERSION, made by the build */
 #include "verbs/pid_list.h"
 #include "verbs/record_summary.h"
@@ -15,9 +17,9 @@
 struct record_settings {
     uint64_t duration_ns, delay_ns, rate, max_depth;
     struct option_list pid;
-    bool no_children, include_kernel, no_kernel, off_cpu, quiet_command, json, no_memory, pss, touched;
+    bool no_children, include_kernel, no_kernel, off_cpu, heap_blocks, quiet_command, json, no_memory, pss, touched;
     int event;
-    const char *output, *engine;
+    const char *output, *engine, *heap;
 };
 
 #define S struct record_settings
@@ -31,6 +33,9 @@ static const struct option record_options[] = {
     CHOICE('e', "event", S, event, "EVENT", perf_event_names, "what to count between two samples"),
     NUMBER(0, "max-depth", S, max_depth, "N", "frames of a stack to keep, from the running function up", 1, 1024),
     FLAG(0, "off-cpu", S, off_cpu, "record waiting too: how long, where, and what for"),
+    TEXT_OR(0, "heap", S, heap, "HOW", "auto",
+            "record allocations too: 'exact', 'sampled' or 'sampled:BYTES'; else all of them until they come too fast"),
+    FLAG(0, "heap-blocks", S, heap_blocks, "with --heap: every block on its own, with address, size, stack and times"),
     FLAG(0, "no-memory", S, no_memory, "leave out how much memory the processes have; it costs next to nothing"),
     FLAG(0, "pss", S, pss, "read PSS at the beginning and at the end; holds the process up for 15 ms per gigabyte, each time"),
     FLAG(0, "touched", S, touched, "see whether mapped weights are still read; holds the process up for 40 ms per gigabyte, every ten seconds"),
@@ -71,6 +76,38 @@ static bool check_request(const struct call *c, const struct record_settings *s,
     if (s->include_kernel && s->no_kernel)
         return err_set(e, ERR_USAGE, "either --include-kernel or --no-kernel");
     return true;
+}
+
+/* "exact", "sampled", "sampled:64K", "auto": what --heap asks for. */
+static bool plan_heap(struct plan *p, const struct record_settings *s, struct err *e)
+{
+    enum { PERIOD = 512 << 10 };
+    struct view how = view_of(s->heap);
+    p->heap_period_bytes = PERIOD;
+    p->want_heap_blocks = s->heap_blocks;
+    if (s->heap_blocks && !how.n)
+        return err_set(e, ERR_USAGE, "--heap-blocks needs --heap");
+    if (!how.n)
+        return true;
+    p->want_heap = true;
+    p->heap_mode = view_same(how, VIEW("exact")) ? HEAP_EXACT : view_starts(how, VIEW("sampled")) ? HEAP_SAMPLED : HEAP_ADAPTIVE;
+    bool is_known = p->heap_mode == HEAP_EXACT || view_same(how, VIEW("sampled")) || view_same(how, VIEW("auto"));
+    if (!is_known && view_starts(how, VIEW("sampled:")))
+        is_known = text_to_bytes((struct view){how.at + 8, how.n - 8}, &p->heap_period_bytes) && p->heap_period_bytes > 0 &&
+                   p->heap_period_bytes <= (UINT64_C(1) << 40);
+    if (is_known)
+        return true;
+    err_set(e, ERR_USAGE, "--heap: '%s' is no way to record the heap", s->heap);
+    return err_hint(e, "--heap, --heap=exact, --heap=sampled or --heap=sampled:BYTES");
+}
+
+/* What the recording will not have is said before it begins. */
+static void warn_about_heap(const struct plan *p)
+{
+    struct err why = {0};
+    if (!p->want_heap || !p->command || heap_fits(p->command[0], &why))
+        return;
+    log_warn("the heap will not be recorded: %s%s%s%s", why.text, *why.hint ? " (" : "", why.hint, *why.hint ? ")" : "");
 }
 
 static struct plan plan_of(const struct call *c, const struct record_settings *s, const struct host *h, const int32_t *pids)
@@ -157,6 +194,9 @@ static bool record(const struct call *c, struct err *e)
 
     const char *path = output_path(s, room);
     struct plan plan = plan_of(c, s, &here, pids);
+    if (!plan_heap(&plan, s, e))
+        return false;
+    warn_about_heap(&plan);
     own(recorder) struct recorder *r = NULL;
     if (!recorder_open(&r, &plan, path, e))
         return false;
@@ -185,10 +225,13 @@ const struct verb verb_record = {
              "number when a signal ended it). The first Ctrl-C ends the recording and saves it, the next asks the command "
              "to end. A process that was attached to is never stopped.\n"
              "\n"
+             "With --heap every allocation of the command is recorded as well, with its call stack: what was allocated, what is "
+             "still in use at the end, and what was in use at the peak.\n"
+             "\n"
              "No special rights are needed for programs of the same user; 'inferom doctor' says what this machine allows.",
     .example = "inferom record --output sort.inferom -- sort --numeric-sort run.folded",
     .options = record_options,
-    .defaults = &(const struct record_settings){.rate = 1000, .max_depth = 512, .output = "", .engine = ""},
+    .defaults = &(const struct record_settings){.rate = 1000, .max_depth = 512, .output = "", .engine = "", .heap = ""},
     .settings_size = sizeof(struct record_settings),
     .takes_command = true,
     .watches_stop = true,

@@ -54,6 +54,26 @@ static void print_waits(const struct recording *r, struct sink *out)
     sink_char(out, '\n');
 }
 
+static void print_heap(const struct heap_result *h, struct sink *out)
+{
+    char count[32], bytes[32], live[32], blocks[32], peak[32];
+    text_count(count, (int64_t)h->allocations);
+    text_count(blocks, h->live_blocks);
+    text_bytes(bytes, (double)h->bytes);
+    text_bytes(live, (double)h->live_bytes);
+    text_bytes(peak, (double)h->peak_bytes);
+    sink_printf(out, "heap: %s allocations, %s in all; peak %s; %s in %s blocks not freed; %s", count, bytes, peak, live, blocks, h->mode);
+    if (h->samples) {
+        text_count(count, (int64_t)h->samples);
+        sink_printf(out, ", %s samples", count);
+    }
+    if (h->unseen)
+        sink_printf(out, "; %llu calls not seen", (unsigned long long)h->unseen);
+    sink_char(out, '\n');
+    if (*h->note)
+        sink_printf(out, "heap: %s\n", h->note);
+}
+
 static void print_counts(const struct record_summary *s, struct sink *out)
 {
     const struct recording *r = s->result;
@@ -79,6 +99,8 @@ static void print_counts(const struct record_summary *s, struct sink *out)
     sink_puts(out, "\n");
     if (r->has_waits)
         print_waits(r, out);
+    if (r->heap.is_on)
+        print_heap(&r->heap, out);
     sink_puts(out, "\n");
 }
 
@@ -163,6 +185,20 @@ bool record_summary_json(const struct record_summary *s, struct sink *out, struc
         json_number(&w, "waits_stackless_ns", r->waits.stackless_ns);
         json_key(&w, "wait_stacks");
         json_text(&w, r->has_wait_stacks ? VIEW("switch") : VIEW("look"));
+    }
+    if (r->heap.is_on) {
+        json_key(&w, "heap_mode");
+        json_text(&w, view_of(r->heap.mode));
+        json_number(&w, "heap_allocations", r->heap.allocations);
+        json_number(&w, "heap_frees", r->heap.frees);
+        json_number(&w, "heap_allocated_bytes", r->heap.bytes);
+        json_number(&w, "heap_live_bytes", (uint64_t)(r->heap.live_bytes > 0 ? r->heap.live_bytes : 0));
+        json_number(&w, "heap_live_blocks", (uint64_t)(r->heap.live_blocks > 0 ? r->heap.live_blocks : 0));
+        json_number(&w, "heap_peak_bytes", (uint64_t)(r->heap.peak_bytes > 0 ? r->heap.peak_bytes : 0));
+        json_number(&w, "heap_samples", r->heap.samples);
+        json_number(&w, "heap_unseen", r->heap.unseen);
+        json_key(&w, "heap_note");
+        json_text(&w, view_of(r->heap.note));
     }
     json_key(&w, "complete_share");
     json_double(&w, share(r->complete, r->with_stack));

@@ -98,10 +98,10 @@ static void check_library(void)
     char path[PATH_MAX];
     struct err e = {0};
     setenv("INFEROM_SAMPLER_LIB", "no such file", 1);
-    CHECK(!preload_library(path, sizeof path, &e) && strstr(e.text, "no such file"));
+    CHECK(!preload_library(PRELOAD_SAMPLER, path, sizeof path, &e) && strstr(e.text, "no such file"));
     write_program("", 0, 0600);
     setenv("INFEROM_SAMPLER_LIB", "program", 1);
-    CHECK(preload_library(path, sizeof path, &e) && path[0] == '/' && strstr(path, "/program"));
+    CHECK(preload_library(PRELOAD_SAMPLER, path, sizeof path, &e) && path[0] == '/' && strstr(path, "/program"));
 }
 
 int main(void)

@@ -9,10 +9,14 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
-/* Built and installed places of the sampler, seen from the program's folder. */
-static const char *const places[] = {"../../guest/sampler", INFEROM_SAMPLER_DIR};
-
-static const char library[] = "libinferom_sampler.so";
+/* Built and installed places of our guests, seen from the program's folder. */
+static const struct guest {
+    const char *what, *library, *variable;
+    const char *places[2];
+} guests[] = {
+    [PRELOAD_SAMPLER] = {"sampler", "libinferom_sampler.so", "INFEROM_SAMPLER_LIB", {"../../guest/sampler", INFEROM_SAMPLER_DIR}},
+    [PRELOAD_HEAP] = {"heap agent", "libinferom_heap.so", "INFEROM_HEAP_LIB", {"../../guest/heap", INFEROM_SAMPLER_DIR}},
+};
 
 #if defined(__x86_64__)
 enum { OUR_MACHINE = EM_X86_64 };
@@ -144,19 +148,33 @@ static bool check_program(const char *name, char *script, size_t size, struct er
     return check_privilege(&p, e) && check_elf(&p, e);
 }
 
-bool preload_check(const char *name, struct err *e)
+/* Follows scripts to what they are run by; as many as the kernel follows. */
+static bool follow(const char *name, char now[PATH_MAX], bool wants_check, struct err *e)
 {
-    char now[PATH_MAX], next[PATH_MAX];
-    if ((size_t)snprintf(now, sizeof now, "%s", name) >= sizeof now)
-        return true;
-    for (int scripts = 0; scripts < 4; scripts++) { /* as many as the kernel follows */
-        if (!check_program(now, next, sizeof next, e))
+    char next[PATH_MAX];
+    if ((size_t)snprintf(now, PATH_MAX, "%s", name) >= PATH_MAX)
+        return !wants_check;
+    for (int scripts = 0; scripts < 4; scripts++) {
+        struct err ignored = {0};
+        if (!check_program(now, next, sizeof next, wants_check ? e : &ignored) && wants_check)
             return false;
         if (!*next)
             return true;
-        memcpy(now, next, sizeof now);
+        memcpy(now, next, sizeof next);
     }
     return true;
+}
+
+bool preload_check(const char *name, struct err *e)
+{
+    char now[PATH_MAX];
+    return strlen(name) >= sizeof now || follow(name, now, true, e);
+}
+
+bool preload_program(const char *name, char *out_path, size_t size)
+{
+    char now[PATH_MAX];
+    return follow(name, now, false, NULL) && find_program(now, out_path, size);
 }
 
 /* The library. */
@@ -173,23 +191,41 @@ static bool own_folder(char *out, size_t size)
     return slash != NULL;
 }
 
-bool preload_library(char *out_path, size_t size, struct err *e)
+static bool given_library(const struct guest *g, const char *given, char *out_path, size_t size, struct err *e)
 {
-    const char *given = getenv("INFEROM_SAMPLER_LIB");
-    if (given && *given) {
-        char whole[PATH_MAX];
-        if (!realpath(given, whole))
-            return err_os(e, "the sampler INFEROM_SAMPLER_LIB=%s", given);
-        return (size_t)snprintf(out_path, size, "%s", whole) < size || err_set(e, ERR_LIMIT, "the path of the sampler is too long");
-    }
+    char whole[PATH_MAX];
+    if (!realpath(given, whole))
+        return err_os(e, "the %s %s=%s", g->what, g->variable, given);
+    return (size_t)snprintf(out_path, size, "%s", whole) < size || err_set(e, ERR_LIMIT, "the path of the %s is too long", g->what);
+}
+
+bool preload_library(enum preload_guest which, char *out_path, size_t size, struct err *e)
+{
+    const struct guest *g = &guests[which];
+    const char *given = getenv(g->variable);
+    if (given && *given)
+        return given_library(g, given, out_path, size, e);
     char folder[PATH_MAX], tried[3 * PATH_MAX], whole[PATH_MAX];
     if (!own_folder(folder, sizeof folder))
         return err_os(e, "looking for this program's folder");
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(tried, sizeof tried, "%s/%s/%s", folder, places[i], library);
+    for (size_t i = 0; i < sizeof g->places / sizeof *g->places; i++) {
+        snprintf(tried, sizeof tried, "%s/%s/%s", folder, g->places[i], g->library);
         if (realpath(tried, whole) && (size_t)snprintf(out_path, size, "%s", whole) < size)
             return true;
     }
-    err_set(e, ERR_NOT_FOUND, "%s is not installed beside this program", library);
-    return err_hint(e, "INFEROM_SAMPLER_LIB says where it is");
+    err_set(e, ERR_NOT_FOUND, "%s is not installed beside this program", g->library);
+    return err_hint(e, "%s says where it is", g->variable);
+}
+
+bool preload_add(struct environment *env, const char *library, struct err *e)
+{
+    char text[2 * PATH_MAX];
+    const char *others = environment_get(env, "LD_PRELOAD");
+    if (strpbrk(library, ": "))
+        return err_set(e, ERR_UNSUPPORTED, "%s: a path with a space or a colon in it cannot be preloaded", library);
+    int n = snprintf(text, sizeof text, "%s%s%s", library, others && *others ? ":" : "", others ? others : "");
+    if (n < 0 || (size_t)n >= sizeof text)
+        return err_set(e, ERR_LIMIT, "LD_PRELOAD is too long to add %s to it", library);
+    environment_set(env, "LD_PRELOAD", text);
+    return true;
 }

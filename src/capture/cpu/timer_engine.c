@@ -52,7 +52,7 @@ static bool probe(const struct host *h, const struct plan *p, struct err *why_no
         return err_os(why_not, "timers on the CPU clock of a thread");
     }
     char path[PATH_MAX];
-    return preload_library(path, sizeof path, why_not) && preload_check(p->command[0], why_not);
+    return preload_library(PRELOAD_SAMPLER, path, sizeof path, why_not) && preload_check(p->command[0], why_not);
 }
 
 static void free_engine(void *self)
@@ -123,16 +123,9 @@ static void set_inherited(const struct timer_engine *te, bool is_inherited)
 static bool launch(void *self, struct environment *env, struct err *e)
 {
     struct timer_engine *te = self;
-    char library[PATH_MAX], text[2 * PATH_MAX];
-    if (!preload_library(library, sizeof library, e))
+    char library[PATH_MAX], text[64];
+    if (!preload_library(PRELOAD_SAMPLER, library, sizeof library, e) || !preload_add(env, library, e))
         return false;
-    const char *others = environment_get(env, "LD_PRELOAD");
-    if (strpbrk(library, ": "))
-        return err_set(e, ERR_UNSUPPORTED, "%s: a path with a space or a colon in it cannot be preloaded", library);
-    int n = snprintf(text, sizeof text, "%s%s%s", library, others && *others ? ":" : "", others ? others : "");
-    if (n < 0 || (size_t)n >= sizeof text)
-        return err_set(e, ERR_LIMIT, "LD_PRELOAD is too long to add our sampler to it");
-    environment_set(env, "LD_PRELOAD", text);
     int fd = sampler_region_fd(te->region);
     snprintf(text, sizeof text, "%d", fd);
     environment_set(env, WIRE_FD_VARIABLE, text);

@@ -1,5 +1,5 @@
 #include "base/own.h"
-#include "base/reader.h"
+#include "capture/cpu/shared_memory.h"
 #include "capture/cpu/timer_engine.h"
 
 #include <dirent.h>
@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <sys/sysmacros.h>
 
 #define WATCH_NS UINT64_C(1000000000)
 
@@ -46,35 +45,13 @@ static bool read_stat(const struct sampler_thread *t, char *out_state, int32_t *
     return behind && sscanf(behind + 1, " %c %" SCNd32, out_state, out_parent) == 2;
 }
 
-/* "7f10a2c28000-7f10a2d9d000 rw-s 00000000 00:01 1234   /memfd:inferom-sampler (deleted)" */
-static bool has_our_memory(const struct timer_engine *te, int32_t pid)
-{
-    char path[48];
-    snprintf(path, sizeof path, "/proc/%" PRId32 "/maps", pid);
-    own(reader) struct reader r;
-    struct err e = {0};
-    if (!reader_open(&r, path, &e))
-        return e.kind == ERR_NOT_FOUND;
-    bool is_empty = true;
-    for (struct view line; reader_line(&r, &line, &e); is_empty = false) {
-        unsigned major_number, minor_number;
-        uint64_t inode;
-        char text[128];
-        snprintf(text, sizeof text, "%.*s", (int)(line.n < sizeof text ? line.n : sizeof text - 1), line.at);
-        if (sscanf(text, "%*x-%*x %*s %*x %x:%x %" SCNu64, &major_number, &minor_number, &inode) == 3 && inode == te->inode &&
-            makedev(major_number, minor_number) == te->device)
-            return true;
-    }
-    return is_empty; /* it has ended */
-}
-
 bool timer_watch_trusts(const struct timer_engine *te, const struct sampler_thread *t)
 {
     char state;
     int32_t parent;
     if (is_trusted(te, t->pid) || !read_stat(t, &state, &parent))
         return true;
-    return (parent == t->parent_pid && is_trusted(te, parent)) || has_our_memory(te, t->pid);
+    return (parent == t->parent_pid && is_trusted(te, parent)) || shared_memory_is_in(t->pid, te->device, te->inode);
 }
 
 /* One by one. */

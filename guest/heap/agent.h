@@ -1,0 +1,204 @@
+/*
+ * agent.h - inside the preloaded heap agent: who does what
+ *
+ *     malloc() ── hooks.c ── the real one (real.c; early.c before that is known)
+ *                    └── track.c: counted always; recorded if its turn has come (sampling.c)
+ *                           ├── walk.c    by the recorder's rules, from return address to return address
+ *                           ├── stacks.c  hash of the walk ──> number of the stack; new ones are written down
+ *                           ├── rows.c    (thread, stack) ──> counters
+ *                           └── live.c    address ──> block
+ *     mmap()   ── hooks_map.c ── ring.c ──> the recorder
+ *
+ * We are a guest in somebody's allocator. On this path: no allocation, no lock that is waited for without
+ * bound, no function of libc but the real ones we stand in for, no loader, no unwinder of a library; errno stays as
+ * it was. What cannot be kept is counted in the area. On anything unexpected at the start the agent says one
+ * line, or nothing where nobody records, and passes everything through.
+ *
+ * Threads: `agent` is written when the first hook is called, and by a child of fork() before it has a second
+ *          thread. `me` is the calling thread's own.
+ */
+#pragma once
+#include "inferom/heap_wire.h"
+
+#include <stdbool.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define COLD __attribute__((noinline, cold))
+
+enum agent_state { AGENT_ASLEEP, AGENT_STARTING, AGENT_ON, AGENT_OFF };
+
+struct agent {
+    _Atomic uint32_t state;
+    uint32_t mode, most_depth, wants_blocks, clock;
+    uint64_t period_bytes, ns_per_tick_32, calm_ticks; /* calm_ticks: that a full window of allocations takes at least, else it is sampled */
+    uint64_t seed;
+    uint32_t pid, process; /* number of our row in the region */
+    struct heap_region *region;
+    struct heap_process *row;
+    uint8_t *area;          /* NULL: there is none for us */
+    uint32_t levels;        /* of the live shards, as many as we could map */
+    _Atomic uint32_t *here; /* 1; 0 in a child of fork() that has not begun yet */
+    uint64_t device, inode; /* of the region */
+    int fd;                 /* as we were told at the start: a program may empty its environment */
+    char path[64];
+};
+
+extern struct agent agent;
+
+/* From where a hook was called: the caller's registers once the hook has returned. */
+struct here {
+    uint64_t pc, sp, fp;
+};
+
+#define HERE()                                                                                                        \
+    {                                                                                                                 \
+        (uint64_t)__builtin_return_address(0), (uint64_t)__builtin_dwarf_cfa(), *(uint64_t *)__builtin_frame_address(0) \
+    }
+
+/* What a thread keeps to itself. */
+struct row_entry {
+    uint64_t hash;
+    uint32_t row, zero;
+};
+
+struct thread {
+    struct heap_thread *counts; /* NULL: this thread has no place so far */
+    uint64_t guard;             /* stack address of the hook we are in; 0: none */
+    int64_t until;              /* bytes to the next sample */
+    int64_t delta;              /* live bytes that are not in the area's sum yet */
+    uint64_t random;
+    uint64_t window_tick;
+    uint32_t number;
+    bool is_sampling, has_ended;
+    struct row_entry *rows; /* of the place: the next thread that takes it goes on with them */
+    uint64_t rows_mask;
+    uint64_t stack_low, stack_end, other_low, other_end;
+};
+
+extern __thread struct thread me __attribute__((tls_model("initial-exec")));
+
+static inline struct heap_area *area(void) { return (struct heap_area *)(void *)agent.area; }
+static inline struct heap_thread *thread_at(uint32_t i)
+{
+    return (struct heap_thread *)(void *)(agent.area + HEAP_THREADS_AT + i * HEAP_THREAD_STRIDE);
+}
+static inline struct heap_row *row_at(uint32_t i)
+{
+    return (struct heap_row *)(void *)(agent.area + HEAP_ROWS_AT + i * sizeof(struct heap_row));
+}
+static inline void count_up(_Atomic uint64_t *what, uint64_t by)
+{
+    atomic_fetch_add_explicit(what, by, memory_order_relaxed);
+}
+
+static inline uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 32;
+}
+
+uint64_t clock_slow(void);
+static inline uint64_t tick_now(void)
+{
+#if defined(__x86_64__)
+    if (likely(agent.clock == HEAP_CLOCK_COUNTER)) {
+        uint32_t low, high;
+        __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+        return (uint64_t)high << 32 | low;
+    }
+#elif defined(__aarch64__)
+    if (likely(agent.clock == HEAP_CLOCK_COUNTER)) {
+        uint64_t v;
+        __asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
+        return v;
+    }
+#endif
+    return clock_slow();
+}
+
+/* agent.c */
+bool agent_wake(void);   /* on a hook before the start; true: go on, we are on */
+bool agent_follow(void); /* in a child of fork(), on its first hook; true: go on */
+static inline bool agent_is_on(void)
+{
+    if (unlikely(atomic_load_explicit(&agent.state, memory_order_acquire) != AGENT_ON))
+        return agent_wake();
+    return likely(atomic_load_explicit(agent.here, memory_order_relaxed)) || agent_follow();
+}
+
+/* threads.c */
+bool thread_take(void);      /* a place for the calling thread; false: there is none, nothing is recorded */
+void threads_forget(void);   /* in a child: nobody but us is here */
+bool thread_key_make(void);
+bool lock_take(_Atomic uint32_t *lock); /* bounded; false: somebody holds it for too long */
+static inline void lock_give(_Atomic uint32_t *lock) { atomic_store_explicit(lock, 0, memory_order_release); }
+
+/* In and out. A hook called from a signal handler while we are busy on the same thread is counted, and passed through. */
+bool enter_slow(uint64_t sp);
+static inline bool enter(uint64_t sp)
+{
+    if (unlikely(me.guard || !me.counts) && !enter_slow(sp))
+        return false;
+    me.guard = sp;
+    atomic_store_explicit(&me.counts->inside, sp, memory_order_relaxed);
+    return true;
+}
+void leave_shared(void); /* of those who share a place */
+static inline void leave(void)
+{
+    atomic_store_explicit(&me.counts->inside, 0, memory_order_relaxed);
+    if (unlikely(me.number == 0))
+        leave_shared();
+    me.guard = 0;
+}
+
+/* track.c: between enter() and leave(). */
+void track_allocation(void *p, size_t size, const struct here *from);
+bool track_free(void *p, struct heap_block *out); /* true: it was ours, and this is what it was */
+void track_again(const struct heap_block *b);     /* it was not freed after all */
+
+/* sampling.c */
+bool sampling_takes(uint64_t size, uint64_t *out_weight_256); /* is it this one's turn? */
+uint64_t sampling_weight_256(uint64_t size);
+double sampling_variance(uint64_t size); /* in bytes^2 / 2^20 */
+void sampling_begin(void);
+void sampling_window(void); /* every HEAP_WINDOW allocations: was this too quick? */
+enum { HEAP_WINDOW = 4096 };
+
+/* walk.c */
+struct walk {
+    uint64_t hash;
+    uint32_t n;
+    enum heap_walk_end end;
+    struct here at; /* HEAP_WALK_SLICE: the frame whose caller is unknown */
+    uint64_t stack_end;
+    uint64_t frames[HEAP_DEPTH_MOST];
+};
+void walk_from(const struct here *from, struct walk *out);
+uint64_t stack_bound(uint64_t sp); /* up to where the stack can be read */
+void walk_learn_code(uint64_t start, uint64_t end); /* code that a return address may point into */
+void walk_forget_code(void);
+
+/* stacks.c */
+uint32_t stack_number(const struct walk *w); /* 0: there are too many */
+
+/* rows.c */
+uint32_t row_number(uint64_t hash, const struct walk *w); /* 0: there are too many */
+
+/* live.c */
+bool live_put(const struct heap_block *b, struct heap_block *out_before); /* before: had the same address; 0: nobody */
+bool live_take(uint64_t address, struct heap_block *out);
+void live_forget(void); /* in a child */
+
+/* ring.c */
+void ring_slice(uint32_t stack, const struct here *at, uint64_t stack_end);
+void ring_maps(void); /* what is code now */
+void ring_mapping(const struct heap_mapping *m, const char *path);
+void blocks_write(const struct heap_freed *f);
+
+/* early.c: memory before the real functions are known */
+void *early_new(size_t bytes, size_t align);
+bool early_has(const void *p);
+size_t early_size(const void *p);

@@ -1,0 +1,201 @@
+/*
+ * From return address to return address, by rules.
+ *
+ * A rule says for one return address where the caller's frame is. The recorder makes them, from the same tables
+ * it unwinds samples with, for every address it has met; here one is a load. So stacks are exact whether or not the
+ * code keeps frame pointers, and there is no unwinder in the target.
+ *
+ * An address without a rule is met once: then the walk ends there, the recorder gets a slice of the stack from that
+ * frame on, and answers with rules. Until it has, the stack is known by what was walked and by every word
+ * above that points into code: all return addresses are among those, so two different stacks never look the same.
+ * (Words left behind by calls that have returned are among them as well: then one stack looks like several, and the
+ * recorder finds that they are one.)
+ *
+ * A rule can be wrong: a library was unloaded, a compiler has put other code in the same place. It leads
+ * nowhere but to another word of our own stack, since each step goes up and none beyond the end. A walk that does not
+ * end well asks the recorder again.
+ */
+#include "agent.h"
+#include "sampler/bare_calls.h"
+
+#include <pthread.h>
+
+enum { PAGE = 4096, CODE_BITS = 1 << 16, SCAN_BYTES = 16384 };
+
+#define STACK_MOST (UINT64_C(8) << 20) /* that is looked at in one go, when a thread's stack is first seen */
+#define OTHER_MOST UINT64_C(65536)     /* of a stack that is no thread's own: a coroutine's, a signal's */
+
+extern void *__libc_stack_end __attribute__((weak));
+
+static uint64_t word_at(uint64_t address) { return *(const volatile uint64_t *)address; } /* NOLINT: our own stack, an address */
+
+/* How far can be read. */
+
+/* The first address from here on, page by page, that cannot be read; `most` at most. */
+static uint64_t readable(uint64_t from, uint64_t most)
+{
+    uint64_t at = from & ~(uint64_t)(PAGE - 1);
+    while (at < most && bare_can_read(at < from ? from : at))
+        at += PAGE;
+    return at < most ? at : most;
+}
+
+static bool is_own_stack(uint64_t sp, uint64_t end)
+{
+    if (end <= sp || end - sp > STACK_MOST + (UINT64_C(1) << 30))
+        return false;
+    uint64_t known = sp < me.stack_low && end == me.stack_end ? me.stack_low : end;
+    if (known - sp > STACK_MOST || readable(sp, known) < known)
+        return false;
+    me.stack_low = sp & ~(uint64_t)(PAGE - 1);
+    me.stack_end = end;
+    return true;
+}
+
+/* libc puts a thread's own data above its stack, and says where the first stack ends. All else is some other stack. */
+COLD static uint64_t bound_slow(uint64_t sp)
+{
+    uint64_t self = (uint64_t)pthread_self() & ~UINT64_C(7), first = &__libc_stack_end ? (uint64_t)__libc_stack_end : 0;
+    bool is_other = sp >= me.other_low && sp < me.other_end;
+    if (!is_other && (is_own_stack(sp, self) || is_own_stack(sp, first)))
+        return me.stack_end;
+    me.other_low = sp & ~(uint64_t)(PAGE - 1);
+    me.other_end = readable(sp, sp + OTHER_MOST);
+    return me.other_end;
+}
+
+uint64_t stack_bound(uint64_t sp)
+{
+    return likely(sp >= me.stack_low && sp < me.stack_end) ? me.stack_end : bound_slow(sp);
+}
+
+/* What may be a return address: one bit for each page of code, by a hash of its number. */
+
+static _Atomic uint64_t code_pages[CODE_BITS / 64];
+
+static uint32_t page_bit(uint64_t address)
+{
+    uint64_t page = address / PAGE;
+    return (uint32_t)(page ^ page >> 16) % CODE_BITS;
+}
+
+void walk_learn_code(uint64_t start, uint64_t end)
+{
+    uint64_t pages = (end - start) / PAGE;
+    for (uint64_t i = 0; i < pages && i < CODE_BITS; i++) {
+        uint32_t bit = page_bit(start + i * PAGE);
+        atomic_fetch_or_explicit(&code_pages[bit / 64], UINT64_C(1) << bit % 64, memory_order_relaxed);
+    }
+}
+
+void walk_forget_code(void)
+{
+    for (size_t i = 0; i < CODE_BITS / 64; i++)
+        atomic_store_explicit(&code_pages[i], 0, memory_order_relaxed);
+}
+
+static bool is_code(uint64_t v)
+{
+    uint32_t bit = page_bit(v);
+    return v >> 47 == 0 && atomic_load_explicit(&code_pages[bit / 64], memory_order_relaxed) >> bit % 64 & 1;
+}
+
+COLD static void hash_the_rest(struct walk *w, uint64_t hash)
+{
+    uint64_t to = w->at.sp + SCAN_BYTES < w->stack_end ? w->at.sp + SCAN_BYTES : w->stack_end;
+    hash = mix(hash, w->stack_end - w->at.sp);
+    for (uint64_t at = w->at.sp; at + 8 <= to; at += 8) {
+        uint64_t v = word_at(at);
+        if (is_code(v))
+            hash = mix(hash, v);
+    }
+    w->hash = hash;
+    w->end = HEAP_WALK_SLICE;
+}
+
+/* Steps. */
+
+static inline uint64_t rule_of(uint64_t address)
+{
+    const struct heap_rule *rules = (const struct heap_rule *)(const void *)(agent.area + HEAP_RULES_AT);
+    uint32_t slot = heap_rule_slot(address);
+    for (uint32_t i = 0; i < HEAP_RULE_PROBES; i++) {
+        const struct heap_rule *r = &rules[(slot + i) & (HEAP_RULES - 1)];
+        uint64_t at = atomic_load_explicit(&r->address, memory_order_acquire);
+        if (likely(at == address))
+            return atomic_load_explicit(&r->rule, memory_order_relaxed);
+        if (!at)
+            break;
+    }
+    return HEAP_RULE_NONE;
+}
+
+/* The caller's frame; false: the rule leads nowhere. Each place that is read lies between here and the end of the stack. */
+static inline bool step(uint64_t rule, struct here *h, uint64_t end)
+{
+    uint64_t cfa;
+    switch (heap_rule_kind(rule)) {
+    case HEAP_RULE_SP: cfa = h->sp + (uint64_t)heap_rule_offset(rule); break;
+    case HEAP_RULE_FP: cfa = h->fp + (uint64_t)heap_rule_offset(rule); break;
+    case HEAP_RULE_MEMORY: {
+        uint64_t place = h->fp + (uint64_t)heap_rule_offset(rule);
+        if (place < h->sp || place > end - 8 || place % 8)
+            return false;
+        cfa = word_at(place);
+        break;
+    }
+    default: return false;
+    }
+    uint64_t ra = cfa + (uint64_t)heap_rule_ra(rule), fp = cfa + (uint64_t)heap_rule_fp(rule);
+    if (unlikely(cfa <= h->sp || cfa > end || cfa % 8 || ra < h->sp || ra > end - 8))
+        return false;
+    if (fp != cfa) {
+        if (unlikely(fp < h->sp || fp > end - 8))
+            return false;
+        h->fp = word_at(fp);
+    }
+    h->pc = word_at(ra);
+#if defined(__aarch64__)
+    h->pc &= (UINT64_C(1) << 48) - 1;
+#endif
+    h->sp = cfa;
+    return true;
+}
+
+static void finish(struct walk *w, uint64_t hash, enum heap_walk_end end)
+{
+    w->hash = mix(hash, (uint64_t)end + 1);
+    w->end = end;
+}
+
+void walk_from(const struct here *from, struct walk *w)
+{
+    struct here h = *from;
+    uint64_t end = stack_bound(h.sp) & ~UINT64_C(7);
+    uint64_t hash = agent.seed ^ atomic_load_explicit(&area()->unloads, memory_order_relaxed);
+    uint32_t n = 0, most = agent.most_depth;
+    for (;;) {
+        w->frames[n++] = h.pc;
+        hash = mix(hash, h.pc);
+        uint64_t rule = rule_of(h.pc);
+        uint32_t kind = heap_rule_kind(rule);
+        if (unlikely(kind >= HEAP_RULE_END)) {
+            w->n = n;
+            finish(w, hash, kind == HEAP_RULE_END ? HEAP_WALK_COMPLETE : HEAP_WALK_STOP);
+            return;
+        }
+        struct here next = h;
+        if (unlikely(!step(rule, &next, end)))
+            break;
+        h = next;
+        if (unlikely(!h.pc || n == most)) {
+            w->n = n;
+            finish(w, hash, h.pc ? HEAP_WALK_DEEP : HEAP_WALK_COMPLETE);
+            return;
+        }
+    }
+    w->n = n;
+    w->at = h;
+    w->stack_end = end;
+    hash_the_rest(w, hash);
+}

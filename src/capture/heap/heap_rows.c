@@ -1,0 +1,219 @@
+/*
+ * What is written of a process: rows of stacks, classes of sizes and lifetimes, readings; and its totals. Counters are read as they
+ * stand, without stopping anybody, so a row may be read between two of its changes; the next writing makes up for it, and the
+ * last one, when the process is gone, is exact.
+ */
+#include "capture/heap/heap_target.h"
+#include "base/mem.h"
+
+/* Beyond this nothing adds up any more. */
+#define SUM_MOST (INT64_C(1) << 61)
+
+struct heap_written {
+    int64_t values[HEAP_MEASURES];
+    int64_t variance;
+    uint32_t samples; /* as the row had it */
+};
+
+static int64_t rounded(int64_t value_256) { return (value_256 + (value_256 < 0 ? -128 : 128)) / HEAP_WHOLE; }
+static bool is_sound(int64_t v) { return v > -HEAP_VALUE_MOST && v < HEAP_VALUE_MOST; }
+
+/* What the row says now. False: nobody counts so much. */
+static bool row_values(const struct heap_row *r, uint32_t epoch, int64_t out[HEAP_MEASURES])
+{
+    int64_t freed_256 = atomic_load_explicit(&r->freed_256, memory_order_relaxed);
+    int64_t freed_bytes = atomic_load_explicit(&r->freed_bytes, memory_order_relaxed);
+    uint64_t freed_epoch = atomic_load_explicit(&r->freed_epoch, memory_order_relaxed);
+    const int64_t all[] = {(int64_t)r->objects_256, (int64_t)r->bytes, r->live_256, r->live_bytes, r->peak_256, r->peak_bytes,
+                           (int64_t)r->temporary_256, freed_256, freed_bytes, r->peak_freed_256, r->peak_freed_bytes};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!is_sound(all[i]))
+            return false;
+    int64_t own_256 = r->epoch == epoch ? r->peak_256 : r->live_256, own_bytes = r->epoch == epoch ? r->peak_bytes : r->live_bytes;
+    int64_t others_256 = freed_epoch == epoch ? r->peak_freed_256 : freed_256;
+    int64_t others_bytes = freed_epoch == epoch ? r->peak_freed_bytes : freed_bytes;
+    out[0] = rounded((int64_t)r->objects_256);
+    out[1] = (int64_t)r->bytes;
+    out[2] = rounded(r->live_256 - freed_256);
+    out[3] = r->live_bytes - freed_bytes;
+    out[4] = rounded(own_256 - others_256);
+    out[5] = own_bytes - others_bytes;
+    out[6] = rounded((int64_t)r->temporary_256);
+    return true;
+}
+
+static bool keeps_sums(const struct heap_book *b, const int64_t values[HEAP_MEASURES])
+{
+    for (size_t m = 0; m < HEAP_MEASURES; m++)
+        if (b->sums[m] + values[m] > SUM_MOST || b->sums[m] + values[m] < -SUM_MOST)
+            return false;
+    return true;
+}
+
+static void write_variance(struct heap_book *b, struct heap_written *w, const struct heap_row *r, uint64_t now_ns, context_id who,
+                           stack_id stack)
+{
+    if (!(r->variance > 0) || r->variance > (double)HEAP_VALUE_MOST)
+        return;
+    struct measure_spec measure = {.name = VIEW("variance"), .unit = UNIT_OTHER, .unit_name = VIEW("bytes^2/2^20")};
+    if (!b->has_variance)
+        b->variance = builder_set(b->naming.names, VIEW("heap.variance"), &measure, 1);
+    b->has_variance = true;
+    int64_t more = (int64_t)r->variance - w->variance;
+    if (more <= 0)
+        return;
+    w->variance += more;
+    capture_sample(b->into, b->variance, now_ns, who, stack, &more);
+}
+
+static void write_row(struct heap_target *t, struct heap_book *b, uint32_t number, uint32_t epoch, uint64_t now_ns)
+{
+    struct heap_written *w = &t->written[number];
+    struct heap_row r;
+    int64_t now[HEAP_MEASURES], more[HEAP_MEASURES];
+    heap_copy(&r, t->area + HEAP_ROWS_AT + number * sizeof r, sizeof r);
+    if (!row_values(&r, epoch, now)) {
+        t->damaged++;
+        return;
+    }
+    now[7] = w->values[7] + (int64_t)(uint32_t)(r.samples - w->samples);
+    bool is_changed = false;
+    for (size_t m = 0; m < HEAP_MEASURES; m++) {
+        more[m] = now[m] - w->values[m];
+        is_changed |= more[m] != 0;
+    }
+    if (!is_changed)
+        return;
+    if (!keeps_sums(b, more)) {
+        t->damaged++;
+        return;
+    }
+    for (size_t m = 0; m < HEAP_MEASURES; m++)
+        b->sums[m] += more[m];
+    memcpy(w->values, now, sizeof now);
+    w->samples = r.samples;
+    bool is_new;
+    stack_id stack = heap_stacks_find(&t->stacks, &b->naming, r.stack, &is_new);
+    context_id who = heap_target_context(t, b, r.thread, LABELS_NONE);
+    capture_sample(b->into, b->heap, now_ns, who, stack, more);
+    write_variance(b, w, &r, now_ns, who, stack);
+}
+
+/* Classes of sizes and lifetimes, of all threads together. */
+
+static void add_classes(const struct heap_target *t, struct heap_class sizes[HEAP_CLASSES], struct heap_class lifetimes[HEAP_CLASSES])
+{
+    uint32_t n = heap_look32(&heap_head_of(t)->threads, HEAP_THREADS_MOST);
+    for (uint32_t i = 0; i < n; i++) {
+        struct heap_thread copy;
+        heap_read_thread(t, i, &copy);
+        for (size_t k = 0; k < HEAP_CLASSES; k++) {
+            sizes[k].objects_256 += copy.sizes[k].objects_256;
+            sizes[k].bytes += copy.sizes[k].bytes;
+            lifetimes[k].objects_256 += copy.lifetimes[k].objects_256;
+            lifetimes[k].bytes += copy.lifetimes[k].bytes;
+        }
+    }
+}
+
+static void write_classes(struct heap_target *t, struct heap_book *b, set_id set, struct view key, const struct heap_class *now,
+                          struct heap_class *told, uint64_t now_ns)
+{
+    for (size_t k = 0; k < HEAP_CLASSES; k++) {
+        int64_t more[] = {rounded((int64_t)now[k].objects_256) - rounded((int64_t)told[k].objects_256),
+                          (int64_t)(now[k].bytes - told[k].bytes)};
+        if (!is_sound((int64_t)now[k].objects_256) || !is_sound((int64_t)now[k].bytes)) {
+            t->damaged++;
+            continue;
+        }
+        if (!more[0] && !more[1])
+            continue;
+        told[k] = now[k];
+        struct label label = {.key = builder_string(b->naming.names, key), .number = (int64_t)k};
+        context_id who = heap_target_context(t, b, 0, builder_labels(b->naming.names, &label, 1));
+        capture_sample(b->into, set, now_ns, who, STACK_ROOT, more);
+    }
+}
+
+static void write_histograms(struct heap_target *t, struct heap_book *b, uint64_t now_ns)
+{
+    struct heap_class sizes[HEAP_CLASSES] = {0}, lifetimes[HEAP_CLASSES] = {0};
+    struct measure_spec measures[] = {{VIEW("objects"), UNIT_COUNT}, {VIEW("bytes"), UNIT_BYTES}};
+    if (!b->has_classes) {
+        b->sizes = builder_set(b->naming.names, VIEW("heap.sizes"), measures, 2);
+        b->lifetimes = builder_set(b->naming.names, VIEW("heap.lifetimes"), measures, 2);
+    }
+    b->has_classes = true;
+    add_classes(t, sizes, lifetimes);
+    write_classes(t, b, b->sizes, VIEW("size_class"), sizes, t->sizes_told, now_ns);
+    write_classes(t, b, b->lifetimes, VIEW("lifetime_class"), lifetimes, t->lifetimes_told, now_ns);
+}
+
+static void write_series(struct heap_target *t, struct heap_book *b, uint64_t now_ns)
+{
+    struct heap_totals sum = {0};
+    heap_target_totals(t, b->shared, &sum);
+    struct builder *names = b->naming.names;
+    if (!t->has_series) {
+        struct label pid = {.key = builder_string(names, VIEW("pid")), .number = t->claim.pid};
+        labels_id labels = builder_labels(names, &pid, 1);
+        t->live_series = builder_series(names, VIEW("heap.live"), UNIT_BYTES, VIEW(""), labels);
+        t->rate_series = builder_series(names, VIEW("heap.allocations"), UNIT_COUNT, VIEW(""), labels);
+    }
+    t->has_series = true;
+    capture_reading(b->into, t->live_series, now_ns, (double)sum.live_bytes);
+    capture_reading(b->into, t->rate_series, now_ns, (double)(sum.allocations - t->allocations_told));
+    t->allocations_told = sum.allocations;
+}
+
+void heap_target_write(struct heap_target *t, struct heap_book *b, uint64_t now_ns)
+{
+    uint32_t n = heap_look32(&heap_head_of(t)->rows, HEAP_ROWS_MOST);
+    uint32_t epoch = atomic_load_explicit(&heap_head_of(t)->epoch, memory_order_acquire);
+    heap_target_read(t, b, now_ns); /* a row's slice is in the ring before the row is there */
+    size_t before = t->written_cap;
+    GROW(t->written, t->written_cap, (size_t)n + 1);
+    memset(t->written + before, 0, (t->written_cap - before) * sizeof *t->written);
+    for (uint32_t i = 1; i < n; i++)
+        write_row(t, b, i, epoch, now_ns);
+    write_histograms(t, b, now_ns);
+    write_series(t, b, now_ns);
+}
+
+/* Totals. */
+
+void heap_target_totals(const struct heap_target *t, const struct heap_shared *s, struct heap_totals *to)
+{
+    struct heap_area *a = heap_head_of(t);
+    uint32_t n = heap_look32(&a->threads, HEAP_THREADS_MOST);
+    for (uint32_t i = 0; i < n; i++) {
+        struct heap_thread copy;
+        heap_read_thread(t, i, &copy);
+        to->allocations += copy.allocations;
+        to->bytes += copy.bytes;
+        to->frees += copy.frees;
+        to->freed_bytes += copy.freed_bytes;
+        to->exact += copy.exact_allocations;
+        to->samples += copy.samples;
+    }
+    for (size_t i = 1; i < t->written_cap; i++)
+        to->live_bytes += t->written[i].values[3];
+    int64_t peak_bytes = atomic_load_explicit(&a->peak_bytes, memory_order_relaxed);
+    if (is_sound(peak_bytes) && peak_bytes > 0) {
+        if (peak_bytes > to->peak_bytes)
+            to->peak_ns = heap_shared_ns(s, heap_look(&a->peak_tick));
+        to->peak_bytes += peak_bytes;
+    }
+    to->unseen += heap_look(&a->unseen);
+    to->unseen_bytes += heap_look(&a->unseen_bytes);
+    to->unknown_frees += heap_look(&a->unknown_frees);
+    to->lost_stacks += heap_look(&a->lost_stacks);
+    to->lost_blocks += heap_look(&a->lost_blocks);
+    to->lost_maps += heap_look(&a->lost_maps);
+    to->damaged += t->damaged;
+    to->is_sampling |= atomic_load_explicit(&a->is_sampling_seen, memory_order_relaxed) != 0;
+    if (!*to->allocator) {
+        heap_copy(to->allocator, a->allocator, sizeof to->allocator);
+        to->allocator[sizeof to->allocator - 1] = '\0';
+    }
+}

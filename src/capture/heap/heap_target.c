@@ -1,0 +1,305 @@
+#include "capture/heap/heap_target.h"
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+
+struct heap_who {
+    uint32_t tid;
+    thread_id thread;
+    bool is_known, is_named;
+};
+
+/* The book. */
+
+void heap_book_init(struct heap_book *b, struct capture_writer *into, struct heap_shared *shared, size_t most_depth)
+{
+    struct builder *names = capture_names(into);
+    *b = (struct heap_book){.into = into, .shared = shared, .files = code_files_new(names, "/proc")};
+    b->naming = (struct stack_names){.names = names, .files = b->files, .most_depth = most_depth ? most_depth : DEPTH_MOST};
+    struct measure_spec measures[HEAP_MEASURES] = {
+        {VIEW("alloc_objects"), UNIT_COUNT}, {VIEW("alloc_space"), UNIT_BYTES}, {VIEW("inuse_objects"), UNIT_COUNT},
+        {VIEW("inuse_space"), UNIT_BYTES},   {VIEW("peak_objects"), UNIT_COUNT}, {VIEW("peak_space"), UNIT_BYTES},
+        {VIEW("temporary"), UNIT_COUNT},     {VIEW("samples"), UNIT_COUNT},
+    };
+    b->heap = builder_set(names, VIEW("heap"), measures, HEAP_MEASURES);
+    builder_show(names, b->heap, 1, 0);
+}
+
+void heap_book_done(struct heap_book *b) { code_files_free(b->files); }
+
+void heap_book_begin_again(struct heap_book *b)
+{
+    b->naming.names = capture_names(b->into);
+    code_files_begin_again(b->files, b->naming.names);
+}
+
+/* Life. */
+
+static void read_name(int32_t pid, char out[64])
+{
+    char path[48];
+    snprintf(path, sizeof path, "/proc/%" PRId32 "/comm", pid);
+    own(close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, out, 63);
+    out[n > 0 ? n : 0] = '\0';
+    out[strcspn(out, "\n")] = '\0';
+}
+
+void heap_target_init(struct heap_target *t, uint32_t index, const struct heap_claim *claim, uint8_t *area)
+{
+    *t = (struct heap_target){.index = index, .claim = *claim, .area = area, .named = 1};
+    heap_stacks_init(&t->stacks, claim->pid, area);
+    read_name(claim->pid, t->name);
+}
+
+void heap_target_done(struct heap_target *t)
+{
+    heap_stacks_done(&t->stacks);
+    heap_mappings_done(&t->mappings);
+    free(t->written);
+    free(t->threads);
+}
+
+void heap_target_begin_again(struct heap_target *t)
+{
+    heap_stacks_begin_again(&t->stacks);
+    for (size_t i = 0; i < t->threads_cap; i++)
+        t->threads[i] = (struct heap_who){0};
+    t->has_series = t->has_process = false;
+}
+
+
+/* Who. A process that another source has met already is that one; the last of its number. */
+static void find_process(struct heap_target *t, struct heap_book *b)
+{
+    const struct profile *there = builder_view(b->naming.names);
+    for (uint32_t i = 1; i < profile_processes(there); i++)
+        if (profile_process(there, (process_id){i})->pid == t->claim.pid) {
+            t->process = (process_id){i};
+            t->has_process = true;
+        }
+    if (t->has_process)
+        return;
+    t->process = builder_process(b->naming.names, t->claim.pid, t->claim.began_ns);
+    builder_name_process(b->naming.names, t->process, view_of(t->name));
+    t->has_process = true;
+}
+
+static void name_thread(struct heap_target *t, struct heap_book *b, struct heap_who *w, const struct heap_thread *copy)
+{
+    char name[64] = "", path[64];
+    memcpy(name, copy->name, HEAP_NAME_BYTES);
+    if (!*name) {
+        snprintf(path, sizeof path, "/proc/%" PRId32 "/task/%" PRIu32 "/comm", t->claim.pid, w->tid);
+        own(close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd < 0 ? -1 : read(fd, name, sizeof name - 1);
+        name[n > 0 ? n : 0] = '\0';
+        name[strcspn(name, "\n")] = '\0';
+    }
+    if (!*name && w->tid == (uint32_t)t->claim.pid)
+        memcpy(name, t->name, sizeof name);
+    if (*name)
+        builder_name_thread(b->naming.names, w->thread, view_of(name));
+    w->is_named = *name;
+}
+
+
+/* Place 0 is everybody who has none of his own: the process. */
+context_id heap_target_context(struct heap_target *t, struct heap_book *b, uint32_t thread, labels_id labels)
+{
+    struct heap_thread copy;
+    size_t before = t->threads_cap;
+    thread = thread < HEAP_THREADS_MOST ? thread : 0;
+    GROW(t->threads, t->threads_cap, (size_t)thread + 1);
+    memset(t->threads + before, 0, (t->threads_cap - before) * sizeof *t->threads);
+    struct heap_who *w = &t->threads[thread];
+    heap_read_thread(t, thread, &copy);
+    uint32_t tid = copy.tid && copy.tid <= INT32_MAX && thread ? copy.tid : (uint32_t)t->claim.pid;
+    if (!t->has_process)
+        find_process(t, b);
+    if (!w->is_known || w->tid != tid) {
+        *w = (struct heap_who){.tid = tid, .is_known = true, .thread = builder_thread(b->naming.names, t->process, (int32_t)tid)};
+        name_thread(t, b, w, &copy);
+    }
+    return builder_context(b->naming.names, w->thread, labels);
+}
+
+/* Rings. */
+
+static void tell_mapping(void *self, const struct heap_piece *p, int64_t objects, int64_t bytes, uint64_t when_ns);
+
+struct teller {
+    struct heap_target *t;
+    struct heap_book *b;
+};
+
+static void take_record(struct heap_target *t, struct heap_book *b, const uint8_t *record, const struct heap_record *head, uint64_t now_ns)
+{
+    if (head->kind == HEAP_SLICE) {
+        const struct heap_slice *s = (const void *)record;
+        if (head->bytes >= sizeof *s && s->bytes <= head->bytes - sizeof *s && s->bytes <= HEAP_SLICE_MOST)
+            heap_stacks_slice(&t->stacks, b->files, s, record + sizeof *s, now_ns);
+    } else if (head->kind == HEAP_MAP_LINE) {
+        const struct heap_map_line *m = (const void *)record;
+        if (head->bytes >= sizeof *m && m->line_bytes <= head->bytes - sizeof *m)
+            heap_stacks_map(&t->stacks, b->files, (struct view){(const char *)(m + 1), m->line_bytes}, m->is_first);
+    } else if (head->kind == HEAP_MAPPING) {
+        const struct heap_mapping *m = (const void *)record;
+        if (head->bytes >= sizeof *m && m->path_bytes <= head->bytes - sizeof *m && m->what < HEAP_MAPPING_WHAT_COUNT)
+            heap_mappings_take(&t->mappings, m, (struct view){(const char *)(m + 1), m->path_bytes}, tell_mapping,
+                               &(struct teller){t, b});
+    } else {
+        t->damaged++;
+    }
+}
+
+/* One record at the tail, of at most `ready` bytes. False: this cannot be one. */
+static bool read_record(struct heap_target *t, struct heap_book *b, uint64_t ready, uint64_t now_ns)
+{
+    enum { MOST = HEAP_SLICE_MOST + 8192 };
+    _Alignas(16) uint8_t record[MOST];
+    uint64_t at = t->tail & (HEAP_RING_BYTES - 1), to_end = HEAP_RING_BYTES - at;
+    const uint8_t *from = t->area + HEAP_RING_AT + at;
+    struct heap_record head;
+    if (ready < sizeof head || to_end < sizeof head)
+        return false;
+    heap_copy(&head, from, sizeof head);
+    if (head.bytes < sizeof head || head.bytes % 16 || head.bytes > ready || head.bytes > to_end)
+        return false;
+    t->tail += head.bytes;
+    if (head.kind == HEAP_PAD)
+        return head.bytes == to_end;
+    if (head.bytes > sizeof record)
+        return false;
+    heap_copy(record, from, head.bytes);
+    t->ring_records++;
+    take_record(t, b, record, &head, now_ns);
+    return true;
+}
+
+static void read_ring(struct heap_target *t, struct heap_book *b, uint64_t now_ns)
+{
+    struct heap_area *a = heap_head_of(t);
+    uint64_t head = heap_look(&a->ring_head);
+    bool is_sound = head - t->tail <= HEAP_RING_BYTES;
+    while (is_sound && t->tail != head)
+        is_sound = read_record(t, b, head - t->tail, now_ns);
+    if (!is_sound) {
+        t->damaged++;
+        t->tail = head;
+    }
+    atomic_store_explicit(&a->ring_tail, t->tail, memory_order_release);
+}
+
+static set_id blocks_set(struct heap_book *b)
+{
+    struct measure_spec measures[] = {{VIEW("bytes"), UNIT_BYTES}, {VIEW("freed"), UNIT_COUNT}, {VIEW("lifetime_ns"), UNIT_NS}};
+    if (!b->has_blocks)
+        b->blocks = builder_set(b->naming.names, VIEW("heap.blocks"), measures, 3);
+    b->has_blocks = true;
+    return b->blocks;
+}
+
+static void write_block(struct heap_target *t, struct heap_book *b, const struct heap_block *block, uint64_t freed_tick)
+{
+    struct heap_row row;
+    bool is_new;
+    uint64_t size = block->size & HEAP_BLOCK_SIZE;
+    if (block->row == 0 || block->row >= HEAP_ROWS_MOST || size >= (uint64_t)HEAP_VALUE_MOST) {
+        t->damaged++;
+        return;
+    }
+    heap_copy(&row, t->area + HEAP_ROWS_AT + block->row * sizeof row, sizeof row);
+    struct label address = {.key = builder_string(b->naming.names, VIEW("address")), .number = (int64_t)block->address};
+    context_id who = heap_target_context(t, b, row.thread, builder_labels(b->naming.names, &address, 1));
+    uint64_t from_ns = heap_shared_ns(b->shared, block->tick), to_ns = heap_shared_ns(b->shared, freed_tick);
+    int64_t values[] = {(int64_t)size, freed_tick != 0, freed_tick && to_ns > from_ns ? (int64_t)(to_ns - from_ns) : 0};
+    if (values[2] < HEAP_VALUE_MOST && from_ns < (uint64_t)HEAP_VALUE_MOST * 16)
+        capture_sample(b->into, blocks_set(b), from_ns, who, heap_stacks_find(&t->stacks, &b->naming, row.stack, &is_new), values);
+}
+
+static void read_blocks(struct heap_target *t, struct heap_book *b)
+{
+    enum { MOST = HEAP_BLOCKS_BYTES / sizeof(struct heap_freed) };
+    struct heap_area *a = heap_head_of(t);
+    uint64_t head = heap_look(&a->blocks_head);
+    if (head - t->blocks_tail > MOST) {
+        t->damaged++;
+        t->blocks_tail = head;
+    }
+    for (; t->blocks_tail != head; t->blocks_tail++) {
+        struct heap_freed f;
+        heap_copy(&f, t->area + HEAP_BLOCKS_AT + t->blocks_tail % MOST * sizeof f, sizeof f);
+        write_block(t, b, &f.block, f.freed_tick);
+    }
+    atomic_store_explicit(&a->blocks_tail, t->blocks_tail, memory_order_release);
+}
+
+void heap_target_read(struct heap_target *t, struct heap_book *b, uint64_t now_ns)
+{
+    read_ring(t, b, now_ns);
+    uint32_t unloads = atomic_load_explicit(&heap_head_of(t)->unloads, memory_order_acquire);
+    if (unloads != t->unloads) { /* what was seen before gets its names while they can be found */
+        t->unloads = unloads;
+        heap_target_name(t, b, UINT64_MAX);
+        heap_stacks_unloaded(&t->stacks, b->files);
+        heap_shared_punch(b->shared, t->index, HEAP_RULES_AT, HEAP_RULES * sizeof(struct heap_rule));
+    }
+    read_blocks(t, b);
+}
+
+bool heap_target_name(struct heap_target *t, struct heap_book *b, uint64_t until_ns)
+{
+    uint32_t n = heap_look32(&heap_head_of(t)->stacks, HEAP_STACKS_MOST);
+    for (bool is_new; t->named < n; t->named++) {
+        heap_stacks_find(&t->stacks, &b->naming, t->named, &is_new);
+        if (until_ns != UINT64_MAX && is_new && clock_monotonic_ns() >= until_ns)
+            return false;
+    }
+    return true;
+}
+
+/* Mappings. */
+
+static void tell_mapping(void *self, const struct heap_piece *p, int64_t objects, int64_t bytes, uint64_t when_ns)
+{
+    const struct teller *to = self;
+    struct builder *names = to->b->naming.names;
+    struct measure_spec measures[] = {{VIEW("mapped_objects"), UNIT_COUNT}, {VIEW("mapped_space"), UNIT_BYTES}};
+    if (!to->b->has_mappings) {
+        to->b->mappings = builder_set(names, VIEW("mappings"), measures, 2);
+        builder_show(names, to->b->mappings, 1, 0);
+    }
+    to->b->has_mappings = true;
+    struct label labels[3] = {{.key = builder_string(names, VIEW("map_kind")), .text = builder_string(names, view_of(p->kind))}};
+    size_t n = 1;
+    if (p->path) {
+        labels[n++] = (struct label){.key = builder_string(names, VIEW("path")), .text = builder_string(names, view_of(p->path))};
+        if (heap_path_is_weights(view_of(p->path)))
+            labels[n++] = (struct label){.key = builder_string(names, VIEW("weights")), .number = 1};
+    }
+    bool is_new;
+    context_id who = heap_target_context(to->t, to->b, p->thread, builder_labels(names, labels, n));
+    uint64_t now_ns = clock_monotonic_ns();
+    capture_sample(to->b->into, to->b->mappings, when_ns < now_ns ? when_ns : now_ns, who,
+                   heap_stacks_find(&to->t->stacks, &to->b->naming, p->stack, &is_new), (int64_t[]){objects, bytes});
+}
+
+/* Blocks that are live. */
+
+void heap_target_blocks(struct heap_target *t, struct heap_book *b)
+{
+    for (uint32_t i = 0; i < HEAP_SHARDS; i++) {
+        struct heap_shard shard;
+        heap_copy(&shard, t->area + HEAP_SHARDS_AT + i * sizeof shard, sizeof shard);
+        uint32_t level = atomic_load_explicit(&shard.level, memory_order_relaxed);
+        for (uint64_t k = 0; level < HEAP_LEVELS && k < (uint64_t)HEAP_LEVEL_FIRST << level; k++) {
+            struct heap_block block;
+            heap_copy(&block, t->area + heap_live_at(i, level) + k * sizeof block, sizeof block);
+            if (block.address)
+                write_block(t, b, &block, 0);
+        }
+    }
+}
