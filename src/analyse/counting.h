@@ -11,6 +11,7 @@ struct counting {
     int64_t period;      /* 0: rows do not come at a period */
     const int64_t *told; /* by row: a measure that says so itself; or NULL */
     double unit;         /* of what is told */
+    const int64_t *part, *of; /* only this part of them has the measure: live blocks of all that were allocated; or NULL */
 };
 
 struct counting counting_of(const struct profile *p, const struct sample_set *set, size_t measure);

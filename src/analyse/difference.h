@@ -56,6 +56,7 @@ struct difference_side {
     const struct profile *p;
     const struct sample_set *set;
     size_t measure;
+    bool is_exact; /* everything was counted, nothing sampled */
 };
 
 struct difference {
@@ -63,6 +64,7 @@ struct difference {
     const struct sample_set *before, *after; /* in p; measure 0 is what was compared, measure 1 is "samples" */
     struct measure measure;                  /* how values are shown; its total means nothing */
     enum difference_by by;
+    bool is_exact; /* both sides are: then there is no noise, and what differs has changed */
     struct changed whole;
 
     /*

@@ -96,6 +96,11 @@ static void read_facts(struct heap *h, bool filtered)
     h->period = period == HEAP_UNKNOWN ? 0 : period;
 }
 
+bool heap_is_exact(const struct profile *p, const struct sample_set *set)
+{
+    return set == heap_set(p) && view_same(fact_text(p, "heap.mode"), VIEW("exact"));
+}
+
 /* Adding up. */
 
 void heap_sums_init(struct heap_sums *s, const struct heap *h)

@@ -72,6 +72,9 @@ struct heap {
 /* The samples of memory: those called "heap", else the first that have bytes of allocations; NULL: none. */
 const struct sample_set *heap_set(const struct profile *p);
 
+/* Every allocation was recorded: a difference of two such heaps is one, not chance. */
+bool heap_is_exact(const struct profile *p, const struct sample_set *set);
+
 /* False: there is none. A filtered profile is a part of a file, and the counters are of all of it. */
 bool heap_of(struct heap *h, const struct profile *p, bool filtered);
 void heap_done(struct heap *h);

@@ -2,12 +2,12 @@
 #include "analyse/function_union.h"
 #include "base/mem.h"
 
-/* Only measures that both have can be compared; they meet under the names that heap.c knows. */
+/* Only measures that both have can be compared. Peaks are of different moments, and samples are no amount. */
 static size_t common_measures(const struct heap *a, const struct heap *b, struct measure_spec specs[HEAP_MEASURES],
                               enum heap_measure which[HEAP_MEASURES])
 {
     size_t n = 0;
-    for (int m = 0; m < HEAP_MEASURES; m++) {
+    for (int m = HEAP_ALLOCS; m <= HEAP_LIVE_BYTES; m++) {
         enum heap_measure is = (enum heap_measure)m;
         if (!heap_has(a, is) || !heap_has(b, is) || b->set->measures[b->measures[m]].decimals || a->set->measures[a->measures[m]].decimals)
             continue;
@@ -46,6 +46,9 @@ static bool change_of(const struct heap *before, const struct heap *after, struc
     own(free) stack_id *after_stacks = function_union_stacks(&u, after->p);
     own(free) stack_id *before_stacks = function_union_stacks(&u, before->p);
     set_id set = builder_set(b, VIEW("heap"), specs, n);
+    for (size_t i = 0; i < n; i++)
+        if (which[i] == HEAP_BYTES)
+            builder_show(b, set, i, 0);
     add_rows(b, set, after, after_stacks, which, n, 1);
     add_rows(b, set, before, before_stacks, which, n, -1);
     return builder_finish(take(b), out, e);

@@ -1,4 +1,5 @@
 #include "render/flame_data.h"
+#include "analyse/heap.h"
 #include "analyse/sampling.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -211,6 +212,15 @@ static void json_side(const struct flame *f, size_t i, struct json_writer *w)
     json_close(w, '}');
 }
 
+/* Nothing was sampled, on any side: what differs has changed. */
+static bool is_exact(const struct flame *f)
+{
+    bool exact = true;
+    for (size_t i = 0; i < f->n_sides; i++)
+        exact &= heap_is_exact(f->sides[i].p, f->sides[i].set);
+    return exact;
+}
+
 static void json_measure(const struct flame *f, struct json_writer *w)
 {
     const struct profile *p = f->input->before.p;
@@ -222,6 +232,8 @@ static void json_measure(const struct flame *f, struct json_writer *w)
     json_text(w, view_of(unit_names[m->unit]));
     json_name(w, "unit_name", profile_string(p, m->unit_name));
     json_number(w, "decimals", m->decimals);
+    json_key(w, "exact");
+    json_bool(w, is_exact(f));
     json_close(w, '}');
 }
 

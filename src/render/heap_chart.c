@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "render/heap_view.h"
 
-enum { WIDTH = 900, HEIGHT = 200, LEFT = 76, TOP = 12, BOTTOM = 24, RIGHT = 12, TICKS = 4 };
+enum { WIDTH = 1100, HEIGHT = 200, LEFT = 76, TOP = 12, BOTTOM = 24, RIGHT = 12, TICKS = 4 };
 
 struct axes {
     uint64_t from_ns, to_ns;

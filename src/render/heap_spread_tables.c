@@ -43,14 +43,15 @@ struct heap_table *heap_table_sizes(const struct heap_view *v, bool for_eyes)
 {
     static const struct column columns[] = {
         {"From", "from_bytes", COLUMN_BYTES, 0}, {"To", "to_bytes", COLUMN_BYTES, 0}, {"Count", "allocations", COLUMN_COUNT, 0},
-        {"", "allocations_share", COLUMN_SHARE, 0}, {"Allocated", "alloc_bytes", COLUMN_BYTES, 0}, {"", "alloc_share", COLUMN_SHARE, 0},
+        {"%", "allocations_share", COLUMN_SHARE, 0}, {"Allocated", "alloc_bytes", COLUMN_BYTES, 0}, {"%", "alloc_share", COLUMN_SHARE, 0},
     };
     struct heap_classes c;
-    (void)for_eyes;
     if (!heap_sizes_of(&c, v->heap.p))
         return NULL;
     struct heap_table *t = heap_table_new(columns, sizeof columns / sizeof *columns);
     for (unsigned k = c.first; k <= c.last; k++) {
+        if (for_eyes && !c.rows[k].objects)
+            continue;
         table_number(t->table, k ? (double)(UINT64_C(1) << (k - 1)) + 1 : 0);
         table_number(t->table, (double)(UINT64_C(1) << k));
         class_cells(t->table, &c, k);
@@ -62,14 +63,15 @@ struct heap_table *heap_table_lifetimes(const struct heap_view *v, bool for_eyes
 {
     static const struct column columns[] = {
         {"From", "from_ns", COLUMN_NS, 0}, {"Below", "below_ns", COLUMN_NS, 0}, {"Freed", "blocks", COLUMN_COUNT, 0},
-        {"", "blocks_share", COLUMN_SHARE, 0}, {"Bytes", "bytes", COLUMN_BYTES, 0}, {"", "bytes_share", COLUMN_SHARE, 0},
+        {"%", "blocks_share", COLUMN_SHARE, 0}, {"Bytes", "bytes", COLUMN_BYTES, 0}, {"%", "bytes_share", COLUMN_SHARE, 0},
     };
     struct heap_classes c;
-    (void)for_eyes;
     if (!heap_lifetimes_of(&c, v->heap.p))
         return NULL;
     struct heap_table *t = heap_table_new(columns, sizeof columns / sizeof *columns);
     for (unsigned k = c.first; k <= c.last; k++) {
+        if (for_eyes && !c.rows[k].objects)
+            continue;
         table_number(t->table, k ? (double)(UINT64_C(1) << k) : 0); /* class 0 has those of no length, too */
         table_number(t->table, 2 * (double)(UINT64_C(1) << k));
         class_cells(t->table, &c, k);
@@ -82,7 +84,7 @@ struct heap_table *heap_table_lifetimes(const struct heap_view *v, bool for_eyes
 struct heap_table *heap_table_threads(const struct heap_view *v, bool for_eyes)
 {
     static const struct column columns[] = {
-        {"Allocated", "alloc_bytes", COLUMN_BYTES, 0}, {"", "alloc_share", COLUMN_SHARE, 0}, {"Count", "allocations", COLUMN_COUNT, 0},
+        {"Allocated", "alloc_bytes", COLUMN_BYTES, 0}, {"%", "alloc_share", COLUMN_SHARE, 0}, {"Count", "allocations", COLUMN_COUNT, 0},
         {"Live", "live_bytes", COLUMN_BYTES, 0}, {"Temporary", "temporary", COLUMN_COUNT, 0}, {"Tid", "tid", COLUMN_ID, 0},
         {"Thread", "thread", COLUMN_TEXT, 0},
     };
@@ -147,7 +149,7 @@ static struct heap_table *group_table(const struct heap_view *v, const char *lab
                                       bool for_eyes)
 {
     const struct column columns[] = {
-        {"Allocated", "alloc_bytes", COLUMN_BYTES, 0}, {"", "alloc_share", COLUMN_SHARE, 0}, {"Count", "allocations", COLUMN_COUNT, 0},
+        {"Allocated", "alloc_bytes", COLUMN_BYTES, 0}, {"%", "alloc_share", COLUMN_SHARE, 0}, {"Count", "allocations", COLUMN_COUNT, 0},
         {"Live", "live_bytes", COLUMN_BYTES, 0}, {times, "times", COLUMN_COUNT, 0}, {"Bytes each", "bytes_each", COLUMN_BYTES, 0},
         {"Count each", "allocations_each", COLUMN_REAL, 0}, {title, label, COLUMN_TEXT, 0}, {"Thread", "thread", COLUMN_TEXT, 0},
         {"Tid", "tid", COLUMN_ID, 0},

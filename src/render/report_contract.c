@@ -67,7 +67,8 @@ static void memory(struct json_writer *w, const struct findings *f)
     bool knows_peak = heap && heap_has(&heap->heap, HEAP_PEAK_BYTES), knows_leaks = heap && heap->has_leaks;
     json_key(w, "memory");
     json_open(w, '{');
-    number(w, "peak_mb", knows_peak ? (double)heap->heap.whole.of[HEAP_PEAK_BYTES] / 1e6 : UNKNOWN);
+    int64_t peak = !knows_peak ? 0 : heap->heap.counted.peak_bytes >= 0 ? heap->heap.counted.peak_bytes : heap->heap.whole.of[HEAP_PEAK_BYTES];
+    number(w, "peak_mb", knows_peak ? (double)peak / 1e6 : UNKNOWN);
     number(w, "allocations", allocations > 0 ? (double)allocations : UNKNOWN);
     number(w, "allocated_mb", f->methods.has_bytes ? (double)f->methods.bytes_whole / 1e6 : UNKNOWN);
     number(w, "leaked_mb", knows_leaks ? (double)heap_leaked(heap).bytes / 1e6 : UNKNOWN); /* live at the end, not suppressed */

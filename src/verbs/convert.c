@@ -1,6 +1,7 @@
 #include "base/outfile.h"
 #include "base/text.h"
 #include "formats/format.h"
+#include "model/settle.h"
 #include "verbs/verb.h"
 
 struct convert {
@@ -69,6 +70,19 @@ static bool write_file(const struct format *f, const struct profile *p, const ch
     return outfile_commit(&out, e);
 }
 
+/* Our own format keeps everything; others know amounts, not changes, and not what our details mean. */
+static bool settle_for(const struct format *to, struct profile **p, struct err *e)
+{
+    struct profile *settled = NULL;
+    if (!strcmp(to->name, "inferom") || profile_is_settled(*p))
+        return true;
+    if (!profile_settled(*p, &settled, e))
+        return false;
+    profile_free(*p);
+    *p = settled;
+    return true;
+}
+
 static bool convert(const struct call *c, struct err *e)
 {
     const struct convert *s = c->settings;
@@ -78,6 +92,8 @@ static bool convert(const struct call *c, struct err *e)
     own(profile) struct profile *p = NULL;
     if (!profile_open(c->args[0], &p, e))
         return false;
+    if (!settle_for(to, &p, e))
+        return err_in(e, "%s", c->args[0]);
     bool to_stdout = !strcmp(s->output, "-");
     if (to_stdout ? !to->write(p, c->out, e) : !write_file(to, p, s->output, e))
         return to_stdout ? err_in(e, "standard output") : false;

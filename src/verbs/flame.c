@@ -1,7 +1,9 @@
+#include "analyse/heap.h"
 #include "analyse/reshape.h"
 #include "base/outfile.h"
 #include "base/text.h"
 #include "formats/format.h"
+#include "model/settle.h"
 #include "render/flame_html.h"
 #include "render/flame_svg.h"
 #include "verbs/selection.h"
@@ -141,7 +143,7 @@ static struct reshaping reshaping_of(const struct flame_settings *s, const struc
 
 static bool open_shown(const struct flame_settings *s, const char *path, struct shown *out, struct err *e)
 {
-    if (!selection_open(&s->part, path, &out->was, e))
+    if (!selection_open(&s->part, path, &out->was, e) || (s->order != CALL_BY_TIME && !selection_settle(&out->was, e)))
         return false;
     out->p = out->was.p;
     out->set = out->was.set;
@@ -184,6 +186,8 @@ static bool check(const struct flame_settings *s, struct err *e)
 
 static bool check_times(const struct flame_settings *s, const struct shown *shown, const char *path, struct err *e)
 {
+    if (s->order == CALL_BY_TIME && set_has_changes(shown->set))
+        return err_set(e, ERR_USAGE, "--order time: the samples of %s are changes, and add up to something only as a whole", path);
     if (s->order != CALL_BY_TIME || shown->set->time_ns)
         return true;
     return err_set(e, ERR_USAGE, "--order time: the samples of %s have no times", path);
@@ -234,10 +238,10 @@ static bool draw_difference(const struct flame_settings *s, const char *path, co
 {
     own(shown) struct shown after = {0};
     own(difference) struct difference d = {0};
-    struct difference_side sides[2] = {{before->p, before->set, before->was.measure}};
+    struct difference_side sides[2] = {{before->p, before->set, before->was.measure, heap_is_exact(before->was.p, before->was.set)}};
     if (!open_shown(s, s->diff, &after, e))
         return false;
-    sides[1] = (struct difference_side){after.p, after.set, after.was.measure};
+    sides[1] = (struct difference_side){after.p, after.set, after.was.measure, heap_is_exact(after.was.p, after.was.set)};
     if (!difference_of(sides[0], sides[1], (enum difference_by)s->diff_by, s->inverted, &d, e))
         return err_in(e, "%s, %s", path, s->diff);
     page.difference = &d;

@@ -1,6 +1,7 @@
 /*
  * The picture is made once per output: the suffix says what it is.
  */
+#include "analyse/heap.h"
 #include "base/outfile.h"
 #include "base/text.h"
 #include "render/graph_text.h"
@@ -299,16 +300,26 @@ static bool has_stacks(const struct selected *part, const char *path, struct err
            err_set(e, ERR_UNSUPPORTED, "%s: --diff compares samples with stacks, and these are counted calls", path);
 }
 
+static bool open_part(const struct selection *s, const char *path, struct selected *out, struct err *e)
+{
+    return selection_open(s, path, out, e) && selection_settle(out, e);
+}
+
+static struct difference_side side_of(const struct selected *s)
+{
+    return (struct difference_side){s->p, s->set, s->measure, heap_is_exact(s->p, s->set)};
+}
+
 static bool draw_difference(const struct call *c, const struct selected *before, const struct graph_limits *limits,
                             const struct keeper *keep, struct err *e)
 {
     const struct graph_settings *s = c->settings;
     own(selected) struct selected after = {0};
     own(difference) struct difference d = {0};
-    if (!has_stacks(before, c->args[0], e) || !selection_open(&s->part, s->diff, &after, e) || !has_stacks(&after, s->diff, e))
+    if (!has_stacks(before, c->args[0], e) || !open_part(&s->part, s->diff, &after, e) || !has_stacks(&after, s->diff, e))
         return false;
-    if (!difference_of((struct difference_side){before->p, before->set, before->measure},
-                       (struct difference_side){after.p, after.set, after.measure}, (enum difference_by)s->diff_by, false, &d, e))
+    if (!difference_of(side_of(before),
+                       side_of(&after), (enum difference_by)s->diff_by, false, &d, e))
         return err_in(e, "%s, %s", c->args[0], s->diff);
     own(graph_changes) struct graph_changes changes;
     own(call_graph) struct call_graph g = graph_of_difference(&d, &changes);
@@ -325,7 +336,7 @@ static bool graph(const struct call *c, struct err *e)
     struct graph_limits limits = {.most_nodes = s->most_nodes, .most_edges = s->most_nodes * EDGES_PER_NODE};
     if (!read_percent("node-threshold", s->node_threshold, &limits.node_share, e) ||
         !read_percent("edge-threshold", s->edge_threshold, &limits.edge_share, e) || !keeper_init(&keep, s, e) ||
-        !check_outputs(s, e) || !selection_open(&s->part, c->args[0], &part, e))
+        !check_outputs(s, e) || !open_part(&s->part, c->args[0], &part, e))
         return false;
     if (s->diff ? !draw_difference(c, &part, &limits, &keep, e) : !draw_one(c, &part, &limits, &keep, e))
         return false;

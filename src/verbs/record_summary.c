@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "capture/host/process_status.h"
 #include "model/capture_reader.h"
+#include "render/heap_view.h"
 #include "render/report.h"
 
 #include <sys/stat.h>
@@ -132,6 +133,7 @@ bool record_summary_print(const struct record_summary *s, struct sink *out, stru
         report_top(&r, out);
     else
         sink_puts(out, "No sample: the program used no CPU time that could be seen, or ended at once.\n");
+    heap_summary_print(p, &s->style, out);
     char size[32];
     text_bytes(size, (double)file_bytes(s->path));
     sink_printf(out, "\nwritten: %s (%s)\n", s->path, size);
@@ -208,6 +210,7 @@ bool record_summary_json(const struct record_summary *s, struct sink *out, struc
         report_top_json(&top, &w);
     else
         json_null(&w);
+    heap_summary_json(p, &w);
     json_close(&w, '}');
     sink_char(out, '\n');
     return true;

@@ -1,5 +1,6 @@
 #include "verbs/report_memory.h"
 #include "analyse/heap_change.h"
+#include "analyse/sampling.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -98,6 +99,8 @@ bool memory_choose(const struct memory_wish *w, const struct selection *part, co
     if (!set)
         return err_set(e, ERR_NOT_FOUND, "--%s: nothing is left to show", option_of(w));
     memory.set = profile_string(out->p, set->name).at;
+    if (!memory.measure)
+        memory.measure = measure_named(out->p, set, VIEW("alloc_space")) < set->n_measures ? "alloc_space" : "inuse_space";
     return selection_choose(&memory, path, out, e);
 }
 

@@ -1,6 +1,7 @@
 #include "verbs/selection.h"
 #include "formats/format.h"
 #include "model/filter.h"
+#include "model/settle.h"
 
 void selected_done(struct selected *s)
 {
@@ -52,8 +53,29 @@ static bool no_such(const char *option, const char *name, const char *const *kno
 
 enum { NAMES_MOST = 16 };
 
+static bool has_measure(const struct profile *p, const struct sample_set *set, const char *name)
+{
+    for (size_t m = 0; m < set->n_measures; m++)
+        if (view_same(profile_string(p, set->measures[m].name), view_of(name)))
+            return true;
+    return false;
+}
+
+/* Only one kind of samples may have the value that was asked for. */
+static const struct sample_set *set_with_measure(const struct profile *p, const char *name)
+{
+    for (uint32_t i = 0; i < profile_sets(p); i++) {
+        const struct sample_set *set = profile_set(p, (set_id){i});
+        if (set->n && has_measure(p, set, name))
+            return set;
+    }
+    return NULL;
+}
+
 static bool choose_set(const struct selection *s, struct selected *out, struct err *e)
 {
+    if (!s->set && s->measure && (out->set = set_with_measure(out->p, s->measure)))
+        return true;
     const char *names[NAMES_MOST + 1] = {NULL};
     for (uint32_t i = 0; i < profile_sets(out->p); i++) {
         const struct sample_set *set = profile_set(out->p, (set_id){i});
@@ -92,6 +114,24 @@ bool selection_choose(const struct selection *s, const char *path, struct select
     if (choose_set(s, out, e) && choose_measure(s, out, e))
         return true;
     return e && e->kind == ERR_USAGE ? false : err_in(e, "%s", path);
+}
+
+bool selection_settle(struct selected *s, struct err *e)
+{
+    struct profile *settled = NULL;
+    if (!set_has_changes(s->set))
+        return true;
+    if (!profile_settled(s->p, &settled, e))
+        return false;
+    struct view name = profile_string(s->p, s->set->name);
+    for (uint32_t i = 0; i < profile_sets(settled); i++) {
+        const struct sample_set *set = profile_set(settled, (set_id){i});
+        if (view_same(profile_string(settled, set->name), name))
+            s->set = set;
+    }
+    profile_free(s->p);
+    s->p = settled;
+    return true;
 }
 
 bool selection_open(const struct selection *s, const char *path, struct selected *out, struct err *e)

@@ -51,6 +51,9 @@ bool selection_open(const struct selection *s, const char *path, struct selected
 void selected_done(struct selected *s);
 DEFINE_OWN_IN_PLACE(selected, struct selected)
 
+/* For who draws amounts: samples that are changes become what they add up to (settle.h). Does nothing to others. */
+bool selection_settle(struct selected *s, struct err *e) MUST_CHECK;
+
 /* The two halves, for who wants to choose the samples otherwise. */
 bool selection_read(const struct selection *s, const char *path, struct selected *out, struct err *e) MUST_CHECK;
 bool selection_choose(const struct selection *s, const char *path, struct selected *out, struct err *e) MUST_CHECK;

@@ -5,7 +5,9 @@
 #include "analyse/heap_growth.h"
 #include "analyse/heap_leaks.h"
 #include "heap_story.h"
+#include "analyse/difference.h"
 #include "model/filter.h"
+#include "model/settle.h"
 
 #include <math.h>
 
@@ -283,6 +285,51 @@ static void test_change(void)
     CHECK_STR(path_text(&c, c.rows[rows[2]].node, text), "f < main");
 }
 
+/* As other formats and pictures want it: one row for each stack and context, without times and details. */
+static void test_settled(void)
+{
+    own(profile) struct profile *p = heap_story_told("+ a 100 main;f\nat 1000\n+ b 200 main;f\n- a\nat 2000\n+ c 400 main;g\n"), *s = NULL;
+    own(profile) struct profile *again = NULL;
+    CHECK(!profile_is_settled(p));
+    CHECK(profile_settled(p, &s, NULL));
+    CHECK(profile_is_settled(s));
+    CHECK_EQ(profile_sets(s), 1);
+    const struct sample_set *heap = profile_set(s, (set_id){0}), *was = heap_set(p);
+    CHECK(set_has_changes(was) && set_is_detail(p, profile_set(p, (set_id){1})) && !set_is_detail(p, was));
+    CHECK_EQ(heap->n, 2);
+    CHECK(!heap->time_ns);
+    for (size_t m = 0; m < heap->n_measures; m++)
+        CHECK_EQ(heap->measures[m].total, was->measures[m].total);
+    CHECK(profile_settled(s, &again, NULL));
+    CHECK_EQ(profile_set(again, (set_id){0})->n, 2);
+}
+
+/* Of counted allocations a single block more is a change; of sampled ones it may be chance. */
+static void test_exact_difference(void)
+{
+    static const char *const modes[] = {"exact", "sampled"};
+    for (size_t i = 0; i < 2; i++) {
+        char texts[2][128];
+        struct difference_side sides[2];
+        struct profile *p[2], *told;
+        for (size_t k = 0; k < 2; k++) {
+            snprintf(texts[k], sizeof texts[k], "fact heap.mode %s\n+ a*%zu 100 main;f\n+ b*50 10 main;g\nat 5\n- b*10\n", modes[i], 100 + k);
+            told = heap_story_told(texts[k]);
+            CHECK(profile_settled(told, &p[k], NULL));
+            profile_free(told);
+            const struct sample_set *set = heap_set(p[k]);
+            sides[k] = (struct difference_side){p[k], set, 3, heap_is_exact(p[k], set)};
+        }
+        own(difference) struct difference d = {0};
+        CHECK(difference_of(sides[0], sides[1], DIFFERENCE_BY_VALUE, false, &d, NULL));
+        CHECK_EQ(d.total[0].is, i ? CHANGE_SAME : CHANGE_MORE);
+        CHECK_EQ(d.whole.before.value, 100 * 100 + 40 * 10);
+        CHECK_EQ(d.whole.before.samples, 100 + 40); /* of 50 samples of g, 40 are live */
+        profile_free(p[0]);
+        profile_free(p[1]);
+    }
+}
+
 static void test_groups(void)
 {
     own(profile) struct profile *p = heap_story_told("thread 1 one\nlabel scope=embed\n+ a*3 100 main;f\nlabel scope=decode\n+ b 1000 main;f\n"
@@ -357,6 +404,8 @@ int main(void)
     test_suppressions();
     test_over_time();
     test_change();
+    test_settled();
+    test_exact_difference();
     test_groups();
     test_classes();
     test_nonsense();

@@ -11,6 +11,7 @@ export interface Measure {
     unit: "count" | "ns" | "bytes" | "other";
     unit_name: string;
     decimals: number;
+    exact: boolean; // nothing was sampled
 }
 
 /** What the page says about one recording before anybody asks. */

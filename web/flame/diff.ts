@@ -56,7 +56,19 @@ function boundOf(chances: Float64Array): number {
     return bound;
 }
 
-export function judge(before: Amounts, after: Amounts, byShare: boolean): Uint8Array {
+/** Nothing is left to chance where everything was counted. */
+function judgeExactly(before: Amounts, after: Amounts, byShare: boolean): Uint8Array {
+    return Uint8Array.from({ length: before.value.length }, (_, i) => {
+        const b = before.value[i] / (byShare ? before.whole || 1 : 1), a = after.value[i] / (byShare ? after.whole || 1 : 1);
+        if (Math.abs(a - b) <= (byShare ? 1e-12 : 0))
+            return SAME;
+        return before.samples[i] === 0 ? NEW : after.samples[i] === 0 ? GONE : a > b ? MORE : LESS;
+    });
+}
+
+export function judge(before: Amounts, after: Amounts, byShare: boolean, exact: boolean): Uint8Array {
+    if (exact)
+        return judgeExactly(before, after, byShare);
     const n = before.value.length, change = new Uint8Array(n);
     const asked: number[] = [];
     for (let i = 0; i < n; i++)

@@ -308,7 +308,7 @@ export class Model {
     /** By row of columns: more, less, new, gone or the same. */
     judge(columns: Float64Array[], s: State): Uint8Array {
         const [b, a] = this.beforeAfter(s);
-        return judge(this.amounts(b, columns, s), this.amounts(a, columns, s), s.by === "share");
+        return judge(this.amounts(b, columns, s), this.amounts(a, columns, s), s.by === "share", this.profile.measure.exact);
     }
 
     changesOf(l: Layout, what: string, s: State): Changes {
