@@ -26,10 +26,11 @@ static void add_ratio(struct table *t, const struct verdict *v)
 
 static void add_row(struct table *t, const struct overhead_row *r, bool has_wall)
 {
-    char rate[32] = "";
+    char rate[32] = "", engine[64];
+    snprintf(engine, sizeof engine, "%s%s", r->engine ? r->engine : "none, again", r->with_heap ? " + heap" : "");
     if (r->engine)
         snprintf(rate, sizeof rate, "%llu Hz", (unsigned long long)r->rate_hz);
-    table_text(t, r->engine ? view_of(r->engine) : VIEW("none, again"));
+    table_text(t, view_of(engine));
     table_text(t, view_of(rate));
     add_ratio(t, &r->cpu);
     table_text(t, view_of(verdict_words[r->cpu.is]));
@@ -103,6 +104,8 @@ static void json_row(struct json_writer *w, const struct overhead_row *r)
     else
         json_null(w);
     json_number(w, "rate_hz", r->engine ? (double)r->rate_hz : UNKNOWN);
+    json_key(w, "heap");
+    json_bool(w, r->with_heap);
     json_verdict(w, "cpu", &r->cpu);
     json_verdict(w, "wall", &r->wall);
     json_number(w, "recorder_share", r->recorder_share);

@@ -9,6 +9,7 @@
 struct overhead_row {
     const char *engine; /* NULL: not measured, compared with itself: the noise of this machine */
     uint64_t rate_hz;
+    bool with_heap;     /* allocations too */
     struct verdict cpu, wall;    /* ratios with/without */
     double recorder_share;       /* CPU use of the recorder, of one core, while the load runs */
     double recorder_fixed_ns;    /* CPU time to begin and to end; UNKNOWN: it is in the share */

@@ -1,8 +1,10 @@
 #include "analyse/verdict.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "bench/spin.h"
+#include "capture/heap/heap_fit.h"
 #include "capture/source.h"
 #include "render/overhead_table.h"
 #include "verbs/overhead_runs.h"
@@ -33,8 +35,7 @@ static const struct option overhead_options[] = {
 
 /* Numbers of one way to measure, a row of each per round. */
 struct way {
-    const char *engine; /* NULL: without recording */
-    uint64_t rate_hz;
+    struct recording_way how; /* engine NULL: without recording */
     double *cpu, *wall; /* ratios */
     double *share, *fixed_ns, *peak_bytes, *samples;
     size_t n;
@@ -66,14 +67,14 @@ DEFINE_OWN_IN_PLACE(overhead, struct overhead)
 
 /* Ways. */
 
-static void add_way(struct overhead *o, const char *engine, uint64_t rate_hz)
+static void add_way(struct overhead *o, struct recording_way how)
 {
     enum { ROWS = 6 };
     size_t rounds = (size_t)o->s->rounds;
     GROW(o->ways, o->cap_ways, o->n_ways + 1);
     double *room = mem_new(ROWS * rounds * sizeof *room);
     o->ways[o->n_ways++] = (struct way){
-        .engine = engine, .rate_hz = rate_hz, .cpu = room, .wall = room + rounds, .share = room + 2 * rounds,
+        .how = how, .cpu = room, .wall = room + rounds, .share = room + 2 * rounds,
         .fixed_ns = room + 3 * rounds, .peak_bytes = room + 4 * rounds, .samples = room + 5 * rounds,
     };
 }
@@ -82,14 +83,24 @@ static bool add_engine(struct overhead *o, const char *engine, struct err *e)
 {
     static const uint64_t usual[] = {99, 1000, 4000};
     for (size_t i = 0; !o->s->rate.n && i < sizeof usual / sizeof *usual; i++)
-        add_way(o, engine, usual[i]);
+        add_way(o, (struct recording_way){engine, usual[i], false});
     for (size_t i = 0; i < o->s->rate.n; i++) {
         uint64_t hz;
         if (!text_to_uint(view_of(o->s->rate.at[i]), &hz) || hz < 1 || hz > 20000)
             return err_set(e, ERR_USAGE, "--rate: '%s' is not a number from 1 to 20000", o->s->rate.at[i]);
-        add_way(o, engine, hz);
+        add_way(o, (struct recording_way){engine, hz, false});
     }
     return true;
+}
+
+/* The CPU by the engine of choice and the heap together; what processes have in memory, and scopes, are in every recording. */
+static void add_all_at_once(struct overhead *o, const struct plan *plan)
+{
+    struct err refusal = {0};
+    if (heap_fits(plan->command[0], &refusal))
+        add_way(o, (struct recording_way){o->ways[1].how.engine, 1000, true});
+    else
+        log_info("not tried with the heap: %s", refusal.text);
 }
 
 /* Every engine that can sample this command here. The load against itself comes first: it shows the noise. */
@@ -98,15 +109,17 @@ static bool add_ways(struct overhead *o, struct err *e)
     struct host here = host_here();
     struct plan plan = {.host = &here, .command = o->command, .want_children = true, .rate_hz = 1000, .most_depth = 512};
     struct err refusal = {0};
-    add_way(o, NULL, 0);
+    add_way(o, (struct recording_way){0});
     for (const struct source *const *s = sources; *s; s++) {
         if (strcmp((*s)->role, "cpu") != 0 || !(*s)->probe(&here, &plan, &refusal))
             continue;
         if (!add_engine(o, (*s)->name, e))
             return false;
     }
-    if (o->n_ways > 1)
+    if (o->n_ways > 1) {
+        add_all_at_once(o, &plan);
         return true;
+    }
     *e = refusal;
     return err_in(e, "CPU sampling is not possible here");
 }
@@ -132,7 +145,7 @@ static bool measure_recorder(struct overhead *o, struct way *w, const struct rec
     w->share[w->n] = run->recorder_cpu_ns / run->wall_ns;
     if (!o->brief)
         return true;
-    if (!run_recorded(&brief, &o->scratch, w->engine, w->rate_hz, o->brief, o->c->stop, e))
+    if (!run_recorded(&brief, &o->scratch, &w->how, o->brief, o->c->stop, e))
         return false;
     double longer_ns = run->wall_ns - brief.wall_ns;
     double share = longer_ns > 0 ? not_below_zero(run->recorder_cpu_ns - brief.recorder_cpu_ns) / longer_ns : 0;
@@ -145,7 +158,7 @@ static bool measure_recorded(struct overhead *o, struct way *w, const struct tim
 {
     struct recorded_run run;
     progress_at(&o->progress, o->runs++);
-    if (!run_recorded(&run, &o->scratch, w->engine, w->rate_hz, o->command, o->c->stop, e) ||
+    if (!run_recorded(&run, &o->scratch, &w->how, o->command, o->c->stop, e) ||
         !measure_recorder(o, w, &run, e))
         return false;
     w->cpu[w->n] = run.command_cpu_ns / (double)alone->cpu_ns;
@@ -179,7 +192,7 @@ static bool measure_round(struct overhead *o, size_t round, struct err *e)
     o->load_cpu_ns[o->n_loads++] = (double)alone.cpu_ns;
     for (size_t i = 0; i < o->n_ways; i++) {
         struct way *w = &o->ways[(i + round) % o->n_ways];
-        if (w->engine ? !measure_recorded(o, w, &alone, e) : !measure_again(o, w, &alone, e))
+        if (w->how.engine ? !measure_recorded(o, w, &alone, e) : !measure_again(o, w, &alone, e))
             return false;
     }
     return true;
@@ -200,8 +213,9 @@ static bool measure(struct overhead *o, struct err *e)
 static struct overhead_row row_of(struct way *w)
 {
     return (struct overhead_row){
-        .engine = w->engine,
-        .rate_hz = w->rate_hz,
+        .engine = w->how.engine,
+        .rate_hz = w->how.rate_hz,
+        .with_heap = w->how.with_heap,
         .cpu = verdict_of(w->cpu, w->n, TOLERANCE),
         .wall = verdict_of(w->wall, w->n, TOLERANCE),
         .recorder_share = median_of(w->share, w->n),
@@ -266,7 +280,7 @@ const struct verb verb_overhead = {
     .most_args = -1,
     .what = "measure how much recording slows programs down on this machine",
     .about = "Runs a load without and with recording, in turns, for every engine that works here and for several "
-             "rates, and compares the CPU time it took. Without COMMAND the load is built in: two threads that do nothing "
+             "rates, and with the heap as well, and compares the CPU time it took. Without COMMAND the load is built in: two threads that do nothing "
              "but arithmetic, at the bottom of a deep stack. That is the precise way: such a load takes the same CPU "
              "time again and again. With COMMAND its CPU time and its wall time are compared; it has no input, what "
              "it prints is thrown away, and it must do the same work each time.\n"

@@ -77,10 +77,10 @@ static bool read_summary(struct recorded_run *out, struct view text, struct err 
 }
 
 /* The words in front of the command; the command's own, and the NULL behind them, follow. */
-static char *const *record_command(const struct scratch *s, const char *engine, const char *rate, char *const *command)
+static char *const *record_command(const struct scratch *s, const struct recording_way *way, const char *rate, char *const *command)
 {
-    const char *const front[] = {"/proc/self/exe", "record",   "--json", "--quiet-command", "--engine", engine,
-                                 "--rate",         rate,       "--output", s->file,         "--"};
+    const char *const front[] = {"/proc/self/exe", "record", "--json",   "--quiet-command", "--engine", way->engine, "--rate",
+                                 rate,             "--output", s->file, way->with_heap ? "--heap=auto" : "--heap=",   "--"};
     enum { FRONT = sizeof front / sizeof *front };
     size_t n = 0;
     while (command[n])
@@ -91,21 +91,21 @@ static char *const *record_command(const struct scratch *s, const char *engine, 
     return (char *const *)words;
 }
 
-bool run_recorded(struct recorded_run *out, const struct scratch *s, const char *engine, uint64_t rate_hz,
-                  char *const *command, const volatile sig_atomic_t *stop, struct err *e)
+bool run_recorded(struct recorded_run *out, const struct scratch *s, const struct recording_way *way, char *const *command,
+                  const volatile sig_atomic_t *stop, struct err *e)
 {
     enum { SUMMARY_MOST = 1 << 20 };
     char rate[32];
-    snprintf(rate, sizeof rate, "%" PRIu64, rate_hz);
-    own(free) char *const *words = record_command(s, engine, rate, command);
+    snprintf(rate, sizeof rate, "%" PRIu64, way->rate_hz);
+    own(free) char *const *words = record_command(s, way, rate, command);
     own(buf) struct buf said;
     buf_init(&said, SUMMARY_MOST);
     struct timed_run run;
     *out = (struct recorded_run){.command_cpu_ns = UNKNOWN, .recorder_peak_bytes = UNKNOWN, .samples = UNKNOWN};
     if (!timed_run(&run, words, &said, stop, e))
-        return err_in(e, "recording with %s at %s Hz", engine, rate);
+        return err_in(e, "recording with %s at %s Hz", way->engine, rate);
     if (!read_summary(out, buf_view(&said), e))
-        return err_in(e, "recording with %s at %s Hz", engine, rate);
+        return err_in(e, "recording with %s at %s Hz", way->engine, rate);
     out->wall_ns = (double)run.wall_ns;
     out->recorder_cpu_ns = (double)run.cpu_ns - out->command_cpu_ns;
     return true;

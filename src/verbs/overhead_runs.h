@@ -24,5 +24,11 @@ bool scratch_make(struct scratch *s, struct err *e) MUST_CHECK;
 void scratch_done(struct scratch *s);
 DEFINE_OWN_IN_PLACE(scratch, struct scratch)
 
-bool run_recorded(struct recorded_run *out, const struct scratch *s, const char *engine, uint64_t rate_hz,
-                  char *const *command, const volatile sig_atomic_t *stop, struct err *e) MUST_CHECK;
+struct recording_way {
+    const char *engine;
+    uint64_t rate_hz;
+    bool with_heap; /* allocations as well */
+};
+
+bool run_recorded(struct recorded_run *out, const struct scratch *s, const struct recording_way *way, char *const *command,
+                  const volatile sig_atomic_t *stop, struct err *e) MUST_CHECK;

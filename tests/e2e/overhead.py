@@ -49,7 +49,9 @@ def check_spin(scratch):
     check("the first row is the noise", noise["engine"] is None and noise["rate_hz"] is None, noise)
     check("the load against itself is about one", 0.5 < noise["cpu"]["ratio"] < 2, noise)
     check("nobody recorded there", noise["recorder_share"] is None and noise["samples_per_cpu_s"] is None, noise)
-    check("two rates of each engine", ways and [w["rate_hz"] for w in ways] == [99, 1000] * (len(ways) // 2), ways)
+    alone, together = ([w for w in ways if w["heap"] is is_there] for is_there in (False, True))
+    check("two rates of each engine", alone and [w["rate_hz"] for w in alone] == [99, 1000] * (len(alone) // 2), ways)
+    check("and one with the heap as well", [(w["engine"], w["rate_hz"]) for w in together] == [(alone[0]["engine"], 1000)], ways)
     for row in answer["rows"]:
         check_row(row, rounds)
     for row in ways:
