@@ -70,6 +70,16 @@ static double step_of(double most)
     return step;
 }
 
+/* 1, 2 or 5 times a power of ten, so that there are four to ten of them. */
+static double seconds_of(double length_s)
+{
+    double step = pow(10, floor(log10(length_s)) - 1);
+    static const double larger[] = {2, 2.5, 2};
+    for (size_t i = 0; length_s / step > 9; i++)
+        step *= larger[i % 3];
+    return step;
+}
+
 static void put_grid(const struct scale *s, struct sink *out)
 {
     char text[32];
@@ -79,11 +89,10 @@ static void put_grid(const struct scale *s, struct sink *out)
         sink_printf(out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT,
                     WIDTH - RIGHT, y_of(s, bytes), y_of(s, bytes), LEFT - 6, y_of(s, bytes) + 4, text);
     }
-    for (int i = 0; i <= 4; i++) {
-        uint64_t ns = (s->to_ns - s->from_ns) / 4 * (uint64_t)i;
-        snprintf(text, sizeof text, "%.3g s", (double)ns / 1e9);
-        sink_printf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">%s</text>\n", x_of(s, s->from_ns + ns), HEIGHT - 8,
-                    i == 4 ? "end" : i ? "middle" : "start", text);
+    double length_s = (double)(s->to_ns - s->from_ns) / 1e9, step_s = seconds_of(length_s);
+    for (double at_s = 0; at_s <= length_s; at_s += step_s) {
+        double x = x_of(s, s->from_ns + (uint64_t)(at_s * 1e9));
+        sink_printf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">%.6g s</text>\n", x, HEIGHT - 8, at_s > 0 ? "middle" : "start", at_s);
     }
 }
 

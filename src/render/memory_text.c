@@ -13,25 +13,31 @@ bool memory_is_there(const struct profile *p)
 /* Tables. */
 
 static const struct column owner_columns[] = {
-    {"Most",      "most_bytes",   COLUMN_BYTES}, {"Last",   "last_bytes",   COLUMN_BYTES}, {"Anonymous", "anon_bytes", COLUMN_BYTES},
-    {"Files",     "file_bytes",   COLUMN_BYTES}, {"Shared", "shared_bytes", COLUMN_BYTES}, {"Swapped",   "swap_bytes", COLUMN_BYTES},
-    {"PSS",       "pss_bytes",    COLUMN_BYTES}, {"pid",    "pid",          COLUMN_ID},    {"Process",   "process",    COLUMN_TEXT},
+    {"PSS",       "pss_bytes",  COLUMN_BYTES}, {"Most",  "most_bytes", COLUMN_BYTES}, {"Last",   "last_bytes",   COLUMN_BYTES},
+    {"Anonymous", "anon_bytes", COLUMN_BYTES}, {"Files", "file_bytes", COLUMN_BYTES}, {"Shared", "shared_bytes", COLUMN_BYTES},
+    {"Swapped",   "swap_bytes", COLUMN_BYTES}, {"pid",   "pid",        COLUMN_ID},    {"Process", "process",     COLUMN_TEXT},
 };
+enum { OWNER_COLUMNS = sizeof owner_columns / sizeof *owner_columns };
 
 static size_t at_most(size_t n, size_t most) { return most && most < n ? most : n; }
 
+/* PSS has a column where somebody read it. */
 static struct table *owner_table(const struct memory_use *m, size_t most)
 {
-    struct table *t = table_new(owner_columns, sizeof owner_columns / sizeof *owner_columns);
+    bool has_pss = false;
+    for (size_t i = 0; i < m->n_owners; i++)
+        has_pss |= m->owners[i].of[MEMORY_USE_PSS] != NULL;
+    struct table *t = has_pss ? table_new(owner_columns, OWNER_COLUMNS) : table_new(owner_columns + 1, OWNER_COLUMNS - 1);
     for (size_t i = 0; i < at_most(m->n_owners, most); i++) {
         const struct memory_owner *o = &m->owners[i];
+        if (has_pss)
+            table_number(t, o->last[MEMORY_USE_PSS]);
         table_number(t, o->most[MEMORY_USE_RSS]);
         table_number(t, o->last[MEMORY_USE_RSS]);
         table_number(t, o->most[MEMORY_USE_ANON]);
         table_number(t, o->most[MEMORY_USE_FILE]);
         table_number(t, o->most[MEMORY_USE_SHARED]);
         table_number(t, o->most[MEMORY_USE_SWAP]);
-        table_number(t, o->last[MEMORY_USE_PSS]);
         table_number(t, (double)o->pid);
         table_text(t, o->name);
     }
@@ -39,10 +45,11 @@ static struct table *owner_table(const struct memory_use *m, size_t most)
 }
 
 static const struct column mapping_columns[] = {
-    {"Resident", "resident_bytes", COLUMN_BYTES}, {"Most",  "most_resident_bytes", COLUMN_BYTES}, {"Mapped", "mapped_bytes", COLUMN_BYTES},
-    {"Touched",  "touched_bytes",  COLUMN_BYTES}, {"Kind",  "kind",                COLUMN_TEXT},  {"pid",    "pid",          COLUMN_ID},
-    {"What",     "what",           COLUMN_TEXT},
+    {"Touched", "touched_bytes",       COLUMN_BYTES}, {"Resident", "resident_bytes", COLUMN_BYTES},
+    {"Most",    "most_resident_bytes", COLUMN_BYTES}, {"Mapped",   "mapped_bytes",   COLUMN_BYTES},
+    {"Kind",    "kind",                COLUMN_TEXT},  {"pid",      "pid",            COLUMN_ID},    {"What", "what", COLUMN_TEXT},
 };
+enum { MAPPING_COLUMNS = sizeof mapping_columns / sizeof *mapping_columns };
 
 /* A region without a name of its own is called by where it begins; the rest of a kind is nobody's in particular. */
 static struct view what_is(const struct memory_mapping *m)
@@ -50,15 +57,19 @@ static struct view what_is(const struct memory_mapping *m)
     return m->path.n ? m->path : m->region.n ? m->region : VIEW("(the rest)");
 }
 
-static struct table *mapping_table(const struct memory_use *m, size_t most)
+static struct table *mapping_table(const struct memory_use *m, size_t most, bool every_column)
 {
-    struct table *t = table_new(mapping_columns, sizeof mapping_columns / sizeof *mapping_columns);
+    bool has_touched = every_column;
+    for (size_t i = 0; i < m->n_mappings; i++)
+        has_touched |= m->mappings[i].touched != NULL;
+    struct table *t = has_touched ? table_new(mapping_columns, MAPPING_COLUMNS) : table_new(mapping_columns + 1, MAPPING_COLUMNS - 1);
     for (size_t i = 0; i < at_most(m->n_mappings, most); i++) {
         const struct memory_mapping *r = &m->mappings[i];
+        if (has_touched)
+            table_number(t, r->touched_bytes);
         table_number(t, r->resident_bytes);
         table_number(t, r->most_resident_bytes);
         table_number(t, r->mapped_bytes);
-        table_number(t, r->touched_bytes);
         table_text(t, r->is_weights ? VIEW("weights") : r->kind);
         table_number(t, (double)r->pid);
         table_text(t, what_is(r));
@@ -160,7 +171,7 @@ void memory_print(const struct profile *p, size_t most_rows, const struct table_
 {
     own(memory_use) struct memory_use m;
     memory_use_of(p, &m);
-    own(table) struct table *owners = owner_table(&m, most_rows), *mappings = mapping_table(&m, most_rows);
+    own(table) struct table *owners = owner_table(&m, most_rows), *mappings = mapping_table(&m, most_rows, false);
     table_print(owners, style, out);
     if (table_rows(mappings)) {
         sink_char(out, '\n');
@@ -176,7 +187,7 @@ void memory_markdown(const struct profile *p, size_t most_rows, struct sink *out
 {
     own(memory_use) struct memory_use m;
     memory_use_of(p, &m);
-    own(table) struct table *owners = owner_table(&m, most_rows), *mappings = mapping_table(&m, most_rows);
+    own(table) struct table *owners = owner_table(&m, most_rows), *mappings = mapping_table(&m, most_rows, false);
     table_markdown(owners, out);
     sink_printf(out, "\n%s ", what_it_says);
     put_notes(p, ". ", put_in_markdown, out);
@@ -193,7 +204,7 @@ void memory_html(const struct profile *p, size_t most_rows, struct sink *out)
 {
     own(memory_use) struct memory_use m;
     memory_use_of(p, &m);
-    own(table) struct table *owners = owner_table(&m, most_rows), *mappings = mapping_table(&m, most_rows);
+    own(table) struct table *owners = owner_table(&m, most_rows), *mappings = mapping_table(&m, most_rows, false);
     if (m.n_owners)
         memory_chart(p, &m.owners[0], out);
     table_html(owners, "memory-processes", out);
@@ -280,7 +291,7 @@ void memory_json(const struct profile *p, struct json_writer *w)
     for (size_t i = 0; i < m.n_owners; i++)
         json_owner(w, &m.owners[i]);
     json_close(w, ']');
-    own(table) struct table *mappings = mapping_table(&m, 0);
+    own(table) struct table *mappings = mapping_table(&m, 0, true);
     json_key(w, "mappings");
     table_json(mappings, w);
     json_findings(w, &m);

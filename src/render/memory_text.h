@@ -16,6 +16,6 @@ void memory_html(const struct profile *p, size_t most_rows, struct sink *out);
 void memory_json(const struct profile *p, struct json_writer *w); /* a key and its value, with every reading */
 
 /* "model.gguf is in memory twice: ...", with the evidence and the condition under which it is wrong. Nothing in it moves a cursor. */
-enum { MEMORY_FINDINGS_MOST = 4, MEMORY_FINDING_TEXT = 768 };
+enum { MEMORY_FINDINGS_MOST = 4, MEMORY_FINDING_TEXT = 720 };
 void memory_finding_text(const struct weights_twice *w, char out[MEMORY_FINDING_TEXT]);
 void memory_print_findings(const struct profile *p, struct sink *out); /* a line each; mostly none */

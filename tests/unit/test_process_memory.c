@@ -2,10 +2,11 @@
 #include "check.h"
 #include "base/buf.h"
 #include "capture/host/process_status.h"
-#include "capture/memory/touched.h"
+#include "capture/memory/memory_process.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -308,6 +309,65 @@ static void test_touched(void)
     holdings_done(&h);
 }
 
+/* A process whose maps may not be read: what is known is written, what is not is missing, and somebody says why. */
+
+struct heard {
+    size_t readings, of_mappings;
+    struct capture_writer *from;
+};
+
+static void hear(void *self, series_id series, uint64_t time_ns, double value)
+{
+    struct heard *h = self;
+    const struct profile *names = builder_view(capture_names(h->from));
+    struct view name = profile_string(names, profile_series(names, series)->name);
+    h->readings++;
+    h->of_mappings += view_same(name, VIEW("memory.mapped")) || view_same(name, VIEW("memory.resident"));
+    CHECK(time_ns == 1000 && value > 0);
+}
+
+static void plant(const char *folder, const char *name, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+static void test_not_seen(void)
+{
+    char root[] = "/tmp/test_process_memory-XXXXXX", proc[64], folder[80];
+    CHECK(mkdtemp(root) != NULL);
+    snprintf(proc, sizeof proc, "%s/proc", root);
+    snprintf(folder, sizeof folder, "%s/7", proc);
+    CHECK(mkdir(proc, 0700) == 0 && mkdir(folder, 0700) == 0);
+    plant(folder, "status", "Name:\tx\nVmSize:\t9 kB\nVmRSS:\t6 kB\nRssAnon:\t4 kB\n");
+
+    struct host host = {.root = root};
+    struct err e = {0};
+    own(capture_writer) struct capture_writer *w = NULL;
+    CHECK(capture_open(&w, NULL, 0, &e));
+    struct heard heard = {.from = w};
+    capture_watch(w, (struct capture_onlooker){.self = &heard, .reading = hear});
+    struct memory_watch watch = {.host = &host, .into = w};
+    struct memory_process p;
+    memory_process_init(&p, 7, true);
+    CHECK(memory_process_look(&p, &watch, 1000));
+    memory_process_pass(&p, &watch, UINT64_MAX);
+    CHECK_EQ(heard.readings, 2); /* rss and anon: the others are not in the file */
+    CHECK_EQ(heard.of_mappings, 0);
+    CHECK(strstr(p.why_not, "what is mapped") && strstr(p.why_not, "maps"));
+    memory_process_done(&p);
+
+    char path[96];
+    snprintf(path, sizeof path, "%s/status", folder);
+    CHECK(unlink(path) == 0);
+    memory_process_init(&p, 7, true);
+    CHECK(!memory_process_look(&p, &watch, 2000)); /* it has ended */
+    memory_process_done(&p);
+    CHECK(rmdir(folder) == 0 && rmdir(proc) == 0 && rmdir(root) == 0);
+}
+
 int main(void)
 {
     test_status();
@@ -321,5 +381,6 @@ int main(void)
     test_heirs();
     test_crowd();
     test_touched();
+    test_not_seen();
     return CHECK_DONE();
 }

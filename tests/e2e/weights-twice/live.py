@@ -6,6 +6,9 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from memory import *  # noqa: E402
 
 need_sampling()
+hostile = 'a<script>alert(1)"]]>\x1b[31m\u00fc'
+os.mkdir(hostile)
+os.chdir(hostile) # the file is called by its whole path
 
 
 def record(*options, more=()):
@@ -30,6 +33,10 @@ weights = [m for m in memory["mappings"] if m["kind"] == "weights"]
 check("weights are called so", len(weights) == 1 and weights[0]["mapped_bytes"] == r.truth["file_bytes"], weights)
 text = subprocess.run([INFEROM, "report", r.path], check=True, stdout=subprocess.PIPE, text=True).stdout
 check("every report says it", "found: " in text and r.truth["path"] in text, text[:400])
+
+every = {f: subprocess.run([INFEROM, "report", "--memory", "-f", f, r.path], check=True, stdout=subprocess.PIPE).stdout for f in ("text", "md", "html", "json")}
+check("names are text", not any(b"\x1b" in said for said in every.values()) and not any(b"<script>alert" in every[f] for f in ("md", "html")),
+      [f for f, said in every.items() if b"\x1b" in said or b"<script>alert" in said])
 
 for what, options in {
     "memory that was there before the file": ["--before", 1],
