@@ -95,7 +95,7 @@ static int find_region(struct heap_region *head, bool *out_is_opened)
 
 static bool map_area(int fd, uint32_t i)
 {
-    for (uint32_t levels = HEAP_LEVELS; levels >= 4; levels--) {
+    for (uint32_t levels = HEAP_LEVELS; levels >= 3; levels--) {
         agent.area = map_shared(fd, HEAP_LIVE_LEVEL_AT(levels), heap_area_at(i));
         agent.levels = levels;
         if (agent.area)
@@ -149,6 +149,7 @@ static bool begin(int fd, enum heap_origin origin, uint32_t parent_pid)
     atomic_store(&area()->threads, 1);
     atomic_store(&area()->stacks, 1);
     atomic_store(&area()->rows, 1);
+    atomic_store(&area()->levels, 1);
     atomic_store(&agent.row->state, HEAP_LIVE);
     return true;
 }

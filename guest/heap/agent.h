@@ -38,7 +38,7 @@ struct agent {
     struct heap_region *region;
     struct heap_process *row;
     uint8_t *area;          /* NULL: there is none for us */
-    uint32_t levels;        /* of the live shards, as many as we could map */
+    uint32_t levels;        /* of live blocks, as many as we could map */
     _Atomic uint32_t *here; /* 1; 0 in a child of fork() that has not begun yet */
     uint64_t device, inode; /* of the region */
     int fd;                 /* as we were told at the start: a program may empty its environment */
@@ -188,7 +188,7 @@ uint32_t stack_number(const struct walk *w); /* 0: there are too many */
 uint32_t row_number(uint64_t hash, const struct walk *w); /* 0: there are too many */
 
 /* live.c */
-bool live_put(const struct heap_block *b, struct heap_block *out_before); /* before: had the same address; 0: nobody */
+bool live_put(const struct heap_block *b);
 bool live_take(uint64_t address, struct heap_block *out);
 void live_forget(void); /* in a child */
 

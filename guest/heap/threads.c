@@ -6,8 +6,8 @@
  * Place 0 is shared, under a lock: by threads that come when all places are taken, and by those whose
  * thread-local storage is being taken down.
  *
- * The locks in here and in live.c are held for the length of a table look-up. Whoever waits does so for a bounded
- * time, and then does without. A lock whose holder is not inside any hook was left behind by longjmp(): it is taken over.
+ * The locks are held for the length of a copy. Whoever waits does so for a bounded time, half a second at most, and then does
+ * without. A lock whose holder is not inside any hook was left behind by longjmp(): it is taken over.
  */
 #include "agent.h"
 #include "sampler/bare_calls.h"
@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-enum { FRESH_FIRST = 256, SPINS = 64, YIELDS = 4000 };
+enum { FRESH_FIRST = 256, SPINS = 32, YIELDS = 32, NAPS = 2500 };
 
 __thread struct thread me __attribute__((tls_model("initial-exec")));
 
@@ -58,14 +58,23 @@ static bool take_over(_Atomic uint32_t *lock, uint32_t holder)
     return true;
 }
 
+/* Others may need the processor before the holder gets it. */
+static void nap(int round)
+{
+    struct __kernel_timespec t = {.tv_nsec = 200000};
+    if (round < YIELDS)
+        bare_call(SYS_sched_yield, 0, 0, 0, 0);
+    else
+        bare_call(SYS_nanosleep, (long)&t, 0, 0, 0);
+}
+
 COLD static bool lock_wait(_Atomic uint32_t *lock)
 {
     uint32_t holder;
-    for (int i = 0; i < YIELDS; i++) {
+    for (int i = 0; i < YIELDS + NAPS; i++, nap(i)) {
         for (int k = 0; k < SPINS; k++, relax())
             if (try_lock(lock, &holder))
                 return true;
-        bare_call(SYS_sched_yield, 0, 0, 0, 0);
         if (i % 64 == 63 && take_over(lock, holder))
             return true;
     }
@@ -166,10 +175,10 @@ static bool enter_shared(void)
 {
     uint32_t holder = 0;
     bool ok = false;
-    for (int i = 0; !ok && i < YIELDS; i++, holder = 0) {
+    for (int i = 0; !ok && i < YIELDS + NAPS; i++, holder = 0) {
         ok = atomic_compare_exchange_strong(&shared_lock, &holder, 1);
         if (!ok)
-            bare_call(SYS_sched_yield, 0, 0, 0, 0);
+            nap(i);
     }
     if (!ok)
         return false;

@@ -13,6 +13,8 @@
  */
 #include "agent.h"
 
+enum { SERIALS = 1 << 21 };
+
 static inline void add_live(int64_t bytes)
 {
     struct heap_area *a = area();
@@ -54,8 +56,6 @@ static inline uint32_t class_below(uint64_t ns) /* K of [2^K, 2^(K+1)) */
 
 static inline uint64_t weighed(uint64_t size, uint64_t weight_256) { return weight_256 == HEAP_WHOLE ? size : size * weight_256 / HEAP_WHOLE; }
 
-static void unrecord(const struct heap_block *b);
-
 static void record(void *p, uint64_t size, uint64_t weight_256, bool is_sample, const struct here *from)
 {
     struct walk w;
@@ -66,16 +66,14 @@ static void record(void *p, uint64_t size, uint64_t weight_256, bool is_sample, 
         .size = (size & HEAP_BLOCK_SIZE) | (is_sample ? HEAP_BLOCK_SAMPLED : 0),
         .tick = tick_now(),
         .row = number,
-        .serial = (uint32_t)me.counts->allocations,
+        .thread = me.number & (HEAP_THREADS_MOST - 1),
+        .serial = me.counts->allocations & (SERIALS - 1),
     };
-    struct heap_block before;
-    if (unlikely(!number || !live_put(&b, &before))) {
+    if (unlikely(!number || !live_put(&b))) {
         count_up(&area()->unseen, 1);
         count_up(&area()->unseen_bytes, size);
         return;
     }
-    if (unlikely(before.address))
-        unrecord(&before);
     struct heap_row *r = row_at(number);
     int64_t bytes = (int64_t)weighed(size, weight_256);
     know_peak(r);
@@ -128,11 +126,11 @@ static void unrecord(const struct heap_block *b)
     uint64_t size = b->size & HEAP_BLOCK_SIZE, now = tick_now();
     uint64_t weight_256 = b->size & HEAP_BLOCK_SAMPLED ? sampling_weight_256(size) : HEAP_WHOLE;
     int64_t bytes = (int64_t)weighed(size, weight_256);
-    if (likely(r->thread == me.number)) {
+    if (likely(b->thread == me.number)) {
         know_peak(r);
         r->live_256 -= (int64_t)weight_256;
         r->live_bytes -= bytes;
-        if ((uint32_t)t->allocations - b->serial <= 1)
+        if (((t->allocations - b->serial) & (SERIALS - 1)) <= 1)
             r->temporary_256 += weight_256;
     } else {
         free_by_other(r, weight_256, bytes);
@@ -143,7 +141,7 @@ static void unrecord(const struct heap_block *b)
     c->bytes += (uint64_t)bytes;
     add_live(-bytes);
     if (unlikely(agent.wants_blocks))
-        blocks_write(&(struct heap_freed){*b, now});
+        blocks_write(&(struct heap_freed){.block = *b, .freed_tick = now});
 }
 
 bool track_free(void *p, struct heap_block *out)
@@ -169,8 +167,7 @@ void track_again(const struct heap_block *b)
     int64_t bytes = (int64_t)weighed(size, weight_256);
     t->frees--;
     t->freed_bytes -= size;
-    struct heap_block before;
-    if (!live_put(b, &before))
+    if (!live_put(b))
         return;
     free_by_other(row_at(b->row), -weight_256, -bytes);
     add_live(bytes);

@@ -15,7 +15,7 @@
  *
  * An area:
  *
- *     head │ threads │ shards │ rules │ ring │ index │ stacks │ frames │ rows │ blocks │ live
+ *     head │ threads │ rules │ ring │ index │ stacks │ frames │ rows │ blocks │ live
  *
  *     threads   what each thread counted, exactly and always
  *     rules     by return address, how to get from a frame to its caller; the recorder writes them, from the
@@ -26,7 +26,7 @@
  *     stacks    where the return addresses of a stack begin among the frames, and how the walk ended
  *     rows      (thread, stack, scope) -> counters: the heap profile itself
  *     blocks    only if asked for: one record for each block that was freed
- *     live      address -> block, in shards that grow on levels of their own
+ *     live      address -> block, on levels of growing size
  *
  * Everything in an area but the rules and the rings' tails is written by the guest. There are no pointers in
  * here and nothing that one side believes of the other: the recorder copies each value once and then checks it;
@@ -48,9 +48,9 @@ enum {
     HEAP_HEADER_BYTES = 4096,
     HEAP_PROCESSES = 256,        /* at the same time */
     HEAP_THREADS_MOST = 2048,    /* of a process, with counters of their own; thread 0 is everybody else */
-    HEAP_SHARDS = 256,
-    HEAP_LEVELS = 13,            /* of a shard: 64 blocks on the first, twice as many on each next */
-    HEAP_LEVEL_FIRST = 64,
+    HEAP_LEVELS = 8,             /* of live blocks: 4096 on the first, four times as many on each next */
+    HEAP_LEVEL_FIRST = 4096,
+    HEAP_BLOCK_PROBES = 8,
     HEAP_RULES = 1 << 17,
     HEAP_RULE_PROBES = 16,
     HEAP_RING_BYTES = 1 << 23,
@@ -119,6 +119,7 @@ struct heap_area {
     _Atomic uint64_t lost_maps;
     _Atomic uint64_t stolen_locks;  /* whose holder had left by longjmp() */
     _Atomic uint32_t threads, stacks, rows; /* used so far, from 1 on */
+    _Atomic uint32_t levels;        /* of live blocks, in use */
     _Atomic uint32_t is_sampling_seen; /* some thread took samples at some time */
     _Atomic uint32_t unloads;       /* of libraries: addresses may mean something else from then on */
     _Atomic uint64_t frames;
@@ -156,12 +157,6 @@ struct heap_thread {
     char name[HEAP_NAME_BYTES];
     _Alignas(64) struct heap_class sizes[HEAP_CLASSES]; /* K: (2^(K-1), 2^K] bytes */
     struct heap_class lifetimes[HEAP_CLASSES];          /* K: [2^K, 2^(K+1)) ns */
-};
-
-struct heap_shard {
-    _Alignas(64) _Atomic uint32_t lock; /* 1 + number of the thread; 0: free */
-    _Atomic uint32_t level;
-    uint32_t used;
 };
 
 /* Where the caller is, in one word: kind, CFA = register + offset (or what is there), return address and frame pointer by CFA. */
@@ -241,13 +236,18 @@ struct heap_row {
 #define HEAP_BLOCK_SAMPLED (UINT64_C(1) << 63)
 #define HEAP_BLOCK_SIZE (~HEAP_BLOCK_SAMPLED)
 
+/* What an address is in the table when it is none. A place that was used once never becomes HEAP_BLOCK_NEVER again. */
+enum { HEAP_BLOCK_NEVER, HEAP_BLOCK_FREED, HEAP_BLOCK_BUSY, HEAP_BLOCK_NONE_COUNT };
+
 struct heap_block {
-    uint64_t address; /* 0: free */
-    uint64_t size;    /* and HEAP_BLOCK_SAMPLED */
+    _Atomic uint64_t address;
+    uint64_t size; /* and HEAP_BLOCK_SAMPLED */
     uint64_t tick;
     uint32_t row;
-    uint32_t serial; /* of the thread's allocations */
+    uint32_t thread : 11; /* that made it, and the number of its allocation */
+    uint32_t serial : 21;
 };
+static_assert(HEAP_THREADS_MOST <= 1 << 11, "a block has room for the number of its thread");
 
 /* A freed block, in the ring of blocks. */
 struct heap_freed {
@@ -295,7 +295,6 @@ static_assert(sizeof(struct heap_region) <= HEAP_HEADER_BYTES, "the processes be
 static_assert(sizeof(struct heap_process) == 128, "wire layout is frozen");
 static_assert(sizeof(struct heap_area) <= HEAP_HEADER_BYTES, "the threads begin behind the head");
 static_assert(sizeof(struct heap_thread) <= 2048, "wire layout is frozen");
-static_assert(sizeof(struct heap_shard) == 64, "each has a cache line of its own");
 static_assert(sizeof(struct heap_rule) == 16 && sizeof(struct heap_index) == 16, "wire layout is frozen");
 static_assert(sizeof(struct heap_stack) == 32, "wire layout is frozen");
 static_assert(sizeof(struct heap_row) == 128 && offsetof(struct heap_row, stack) == 64, "wire layout is frozen");
@@ -306,8 +305,7 @@ static_assert(sizeof(struct heap_map_line) == 32 && sizeof(struct heap_mapping) 
 /* Where things are in an area. */
 #define HEAP_THREADS_AT UINT64_C(0x1000)
 #define HEAP_THREAD_STRIDE UINT64_C(2048)
-#define HEAP_SHARDS_AT (HEAP_THREADS_AT + HEAP_THREADS_MOST * HEAP_THREAD_STRIDE)
-#define HEAP_RULES_AT (HEAP_SHARDS_AT + HEAP_SHARDS * sizeof(struct heap_shard))
+#define HEAP_RULES_AT (HEAP_THREADS_AT + HEAP_THREADS_MOST * HEAP_THREAD_STRIDE)
 #define HEAP_RING_AT (HEAP_RULES_AT + HEAP_RULES * sizeof(struct heap_rule))
 #define HEAP_INDEX_AT (HEAP_RING_AT + HEAP_RING_BYTES)
 #define HEAP_INDEX_ENTRIES ((UINT64_C(1024) * ((UINT64_C(1) << 2 * HEAP_INDEX_LEVELS) - 1)) / 3)
@@ -316,8 +314,8 @@ static_assert(sizeof(struct heap_map_line) == 32 && sizeof(struct heap_mapping) 
 #define HEAP_ROWS_AT (HEAP_FRAMES_AT + HEAP_FRAMES_MOST * sizeof(uint64_t))
 #define HEAP_BLOCKS_AT (HEAP_ROWS_AT + HEAP_ROWS_MOST * sizeof(struct heap_row))
 #define HEAP_LIVE_AT (HEAP_BLOCKS_AT + HEAP_BLOCKS_BYTES)
-#define HEAP_LEVEL_BYTES(level) ((uint64_t)HEAP_SHARDS * HEAP_LEVEL_FIRST * sizeof(struct heap_block) << (level))
-#define HEAP_LIVE_LEVEL_AT(level) (HEAP_LIVE_AT + HEAP_LEVEL_BYTES(level) - HEAP_LEVEL_BYTES(0))
+#define HEAP_LEVEL_BLOCKS(level) ((uint64_t)HEAP_LEVEL_FIRST << 2 * (level))
+#define HEAP_LIVE_LEVEL_AT(level) (HEAP_LIVE_AT + (HEAP_LEVEL_BLOCKS(level) - HEAP_LEVEL_FIRST) / 3 * sizeof(struct heap_block))
 #define HEAP_AREA_BYTES HEAP_LIVE_LEVEL_AT(HEAP_LEVELS)
 #define HEAP_AREA_STRIDE ((HEAP_AREA_BYTES + (UINT64_C(1) << 21) - 1) & ~((UINT64_C(1) << 21) - 1))
 
@@ -328,10 +326,6 @@ static_assert(ATOMIC_LONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2, "atomics 
 static inline uint64_t heap_processes_at(void) { return HEAP_HEADER_BYTES; }
 static inline uint64_t heap_area_at(uint32_t i) { return (UINT64_C(1) << 21) + i * HEAP_AREA_STRIDE; }
 static inline uint64_t heap_region_bytes(uint32_t processes) { return heap_area_at(processes); }
-static inline uint64_t heap_live_at(uint32_t shard, uint32_t level)
-{
-    return HEAP_LIVE_LEVEL_AT(level) + shard * (HEAP_LEVEL_BYTES(level) / HEAP_SHARDS);
-}
 static inline uint64_t heap_index_at(uint32_t level)
 {
     return HEAP_INDEX_AT + UINT64_C(1024) * ((UINT64_C(1) << 2 * level) - 1) / 3 * sizeof(struct heap_index);

@@ -31,6 +31,8 @@
 
 static const long hurry_ns = 2000000; /* between visits while targets wait for rules */
 
+enum { BELIEVED = 4096 };
+
 struct heap_source {
     struct plan plan;
     struct recorder *into;
@@ -45,6 +47,8 @@ struct heap_source {
     uint64_t written_ns, write_every_ns, watched_ns, slices;
     struct heap_totals gone; /* of processes that have ended */
     size_t processes, refused;
+    int32_t believed[BELIEVED]; /* processes that had our memory, a ring */
+    size_t n_believed;
 };
 
 /* Life. */
@@ -167,18 +171,49 @@ static void end_older(struct heap_source *s, int32_t pid)
             end_target(s, i);
 }
 
+static bool was_believed(const struct heap_source *s, int32_t pid)
+{
+    for (size_t i = 0; i < s->n_believed && i < BELIEVED; i++)
+        if (s->believed[i] == pid)
+            return true;
+    return false;
+}
+
+/* state and parent, behind the name in its brackets, which may hold brackets itself. False: there is no such process. */
+static bool read_stat(int32_t pid, char *out_state, int32_t *out_parent)
+{
+    char path[32], stat[512] = "";
+    snprintf(path, sizeof path, "/proc/%" PRId32 "/stat", pid);
+    own(close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, stat, sizeof stat - 1);
+    const char *behind = n > 0 ? strrchr(stat, ')') : NULL;
+    return behind && sscanf(behind + 1, " %c %" SCNd32, out_state, out_parent) == 2;
+}
+
+/* It has our memory; or had it, and runs another program since, which it got from one of ours. */
+static bool is_believed(const struct heap_source *s, const struct heap_claim *claim)
+{
+    char state;
+    int32_t parent;
+    const struct target *launched = recorder_target(s->into);
+    if ((launched && launched->pid == claim->pid) || was_believed(s, claim->pid) || !read_stat(claim->pid, &state, &parent))
+        return true;
+    return (parent == claim->parent_pid && was_believed(s, parent)) || shared_memory_is_in(claim->pid, s->device, s->inode);
+}
+
 static void meet(struct heap_source *s, uint32_t i, const struct heap_claim *claim)
 {
     if (claim->began_ns == s->refused_ns[i])
         return;
     bool is_wanted = s->plan.want_children || !recorder_target(s->into) || claim->pid == recorder_target(s->into)->pid;
-    bool is_true = shared_memory_is_in(claim->pid, s->device, s->inode);
+    bool is_true = is_believed(s, claim);
     uint8_t *area = is_wanted && is_true ? heap_shared_area(s->shared, i) : NULL;
     if (!area) {
         s->refused += !is_true;
         s->refused_ns[i] = claim->began_ns;
         return;
     }
+    s->believed[s->n_believed++ % BELIEVED] = claim->pid;
     end_older(s, claim->pid);
     s->targets[i] = mem_new(sizeof *s->targets[i]);
     heap_target_init(s->targets[i], i, claim, area);
@@ -188,16 +223,11 @@ static void meet(struct heap_source *s, uint32_t i, const struct heap_claim *cla
 /* A zombie has ended as well, though it still has a number. */
 static bool is_gone(int32_t pid, bool is_second)
 {
-    char path[32], stat[512] = "";
+    char state;
+    int32_t parent;
     if (kill(pid, 0) < 0 && errno == ESRCH)
         return true;
-    if (!is_second)
-        return false;
-    snprintf(path, sizeof path, "/proc/%" PRId32 "/stat", pid);
-    own(close) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, stat, sizeof stat - 1);
-    const char *state = n > 0 ? strrchr(stat, ')') : NULL;
-    return !state || state[1] == '\0' || state[2] == 'Z' || state[2] == 'X';
+    return is_second && (!read_stat(pid, &state, &parent) || state == 'Z' || state == 'X');
 }
 
 static void watch(struct heap_source *s, uint64_t now_ns)

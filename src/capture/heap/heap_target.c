@@ -212,7 +212,7 @@ static void write_block(struct heap_target *t, struct heap_book *b, const struct
         return;
     }
     heap_copy(&row, t->area + HEAP_ROWS_AT + block->row * sizeof row, sizeof row);
-    struct label address = {.key = builder_string(b->naming.names, VIEW("address")), .number = (int64_t)block->address};
+    struct label address = {.key = builder_string(b->naming.names, VIEW("address")), .number = (int64_t)atomic_load_explicit(&block->address, memory_order_relaxed)};
     context_id who = heap_target_context(t, b, row.thread, builder_labels(b->naming.names, &address, 1));
     uint64_t from_ns = heap_shared_ns(b->shared, block->tick), to_ns = heap_shared_ns(b->shared, freed_tick);
     int64_t values[] = {(int64_t)size, freed_tick != 0, freed_tick && to_ns > from_ns ? (int64_t)(to_ns - from_ns) : 0};
@@ -291,15 +291,12 @@ static void tell_mapping(void *self, const struct heap_piece *p, int64_t objects
 
 void heap_target_blocks(struct heap_target *t, struct heap_book *b)
 {
-    for (uint32_t i = 0; i < HEAP_SHARDS; i++) {
-        struct heap_shard shard;
-        heap_copy(&shard, t->area + HEAP_SHARDS_AT + i * sizeof shard, sizeof shard);
-        uint32_t level = atomic_load_explicit(&shard.level, memory_order_relaxed);
-        for (uint64_t k = 0; level < HEAP_LEVELS && k < (uint64_t)HEAP_LEVEL_FIRST << level; k++) {
+    uint32_t levels = heap_look32(&heap_head_of(t)->levels, HEAP_LEVELS);
+    for (uint32_t level = 0; level < levels; level++)
+        for (uint64_t i = 0; i < HEAP_LEVEL_BLOCKS(level); i++) {
             struct heap_block block;
-            heap_copy(&block, t->area + heap_live_at(i, level) + k * sizeof block, sizeof block);
-            if (block.address)
+            heap_copy(&block, t->area + HEAP_LIVE_LEVEL_AT(level) + i * sizeof block, sizeof block);
+            if (atomic_load_explicit(&block.address, memory_order_relaxed) >= HEAP_BLOCK_NONE_COUNT)
                 write_block(t, b, &block, 0);
         }
-    }
 }
