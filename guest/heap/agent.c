@@ -16,6 +16,7 @@
 #include "sampler/bare_calls.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -24,7 +25,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct agent agent;
+static _Atomic uint32_t asleep; /* never set */
+
+struct agent agent = {.here = &asleep};
 
 extern char **environ;
 
@@ -170,14 +173,20 @@ static void take_wishes(const struct heap_region *r)
 
 static void fall_silent(void)
 {
-    if (agent.here)
+    if (agent.here != &asleep)
         atomic_store(agent.here, 0);
+}
+
+void agent_stop(void)
+{
+    atomic_store(&agent.state, AGENT_OFF);
+    fall_silent();
 }
 
 /* A page that is empty in a child. Where the kernel does not know how, fork() itself tells us. */
 static bool make_here(void)
 {
-    if (agent.here)
+    if (agent.here != &asleep)
         return true;
     void *page = real.mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
@@ -204,12 +213,11 @@ static bool start(void)
         return false;
     name_allocator();
     ring_maps();
-    atomic_store(agent.here, 1);
     return true;
 }
 
 /* Before libc has its environment, nobody can say whether we are wanted. */
-COLD bool agent_wake(void)
+static bool wake(void)
 {
     uint32_t state = AGENT_ASLEEP;
     if (!environ || !real_find() || !real.mmap || !atomic_compare_exchange_strong(&agent.state, &state, AGENT_STARTING))
@@ -218,6 +226,8 @@ COLD bool agent_wake(void)
     bool ok = start();
     me.guard = 0;
     atomic_store_explicit(&agent.state, ok ? AGENT_ON : AGENT_OFF, memory_order_release);
+    if (ok)
+        atomic_store(agent.here, 1);
     return ok;
 }
 
@@ -225,7 +235,7 @@ COLD bool agent_wake(void)
  * The child's first hook, on its only thread. The hook we are in came after fork() returned; if one of ours was
  * interrupted by the handler that forked, it goes on behind us and the guard is its own: then it is not yet time.
  */
-COLD bool agent_follow(void)
+static bool follow(void)
 {
     if (me.guard || !agent.area)
         return false;
@@ -246,16 +256,25 @@ COLD bool agent_follow(void)
         ring_maps();
         atomic_store(agent.here, 1);
     } else {
-        atomic_store(&agent.state, AGENT_OFF);
+        agent_stop();
     }
     me.guard = 0;
+    return ok;
+}
+
+COLD bool agent_slow(void)
+{
+    int error = errno;
+    uint32_t state = atomic_load_explicit(&agent.state, memory_order_acquire);
+    bool ok = state == AGENT_ASLEEP ? wake() : state == AGENT_ON ? follow() : false;
+    errno = error;
     return ok;
 }
 
 __attribute__((constructor)) static void agent_constructed(void)
 {
     if (real_find() && atomic_load(&agent.state) == AGENT_ASLEEP)
-        agent_wake();
+        wake();
 }
 
 /* What was loaded since the start: a process that is gone when the recorder looks still has its list. */

@@ -39,7 +39,7 @@ struct agent {
     struct heap_process *row;
     uint8_t *area;          /* NULL: there is none for us */
     uint32_t levels;        /* of live blocks, as many as we could map */
-    _Atomic uint32_t *here; /* 1; 0 in a child of fork() that has not begun yet */
+    _Atomic uint32_t *here; /* 1: we are on; 0 also in a child of fork() that has not begun yet */
     uint64_t device, inode; /* of the region */
     int fd;                 /* as we were told at the start: a program may empty its environment */
     char path[64];
@@ -119,13 +119,11 @@ static inline uint64_t tick_now(void)
 }
 
 /* agent.c */
-bool agent_wake(void);   /* on a hook before the start; true: go on, we are on */
-bool agent_follow(void); /* in a child of fork(), on its first hook; true: go on */
+bool agent_slow(void); /* before the start, in a child of fork(), or off; true: go on */
+void agent_stop(void);
 static inline bool agent_is_on(void)
 {
-    if (unlikely(atomic_load_explicit(&agent.state, memory_order_acquire) != AGENT_ON))
-        return agent_wake();
-    return likely(atomic_load_explicit(agent.here, memory_order_relaxed)) || agent_follow();
+    return likely(atomic_load_explicit(agent.here, memory_order_acquire)) || agent_slow();
 }
 
 /* threads.c */
@@ -133,7 +131,7 @@ bool thread_take(void);      /* a place for the calling thread; false: there is 
 void threads_forget(void);   /* in a child: nobody but us is here */
 bool thread_key_make(void);
 bool lock_take(_Atomic uint32_t *lock); /* bounded; false: somebody holds it for too long */
-static inline void lock_give(_Atomic uint32_t *lock) { atomic_store_explicit(lock, 0, memory_order_release); }
+void lock_give(_Atomic uint32_t *lock);
 
 /* In and out. A hook called from a signal handler while we are busy on the same thread is counted, and passed through. */
 bool enter_slow(uint64_t sp);
@@ -142,16 +140,44 @@ static inline bool enter(uint64_t sp)
     if (unlikely(me.guard || !me.counts) && !enter_slow(sp))
         return false;
     me.guard = sp;
-    atomic_store_explicit(&me.counts->inside, sp, memory_order_relaxed);
     return true;
 }
 void leave_shared(void); /* of those who share a place */
 static inline void leave(void)
 {
-    atomic_store_explicit(&me.counts->inside, 0, memory_order_relaxed);
     if (unlikely(me.number == 0))
         leave_shared();
     me.guard = 0;
+}
+
+/* live.c: the filter. False: there is no such block. */
+enum { HEAP_FILTER = 1 << 16 };
+extern _Atomic uint8_t live_filter[HEAP_FILTER];
+static inline _Atomic uint8_t *live_filter_of(uint64_t address)
+{
+    return &live_filter[(address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 48];
+}
+
+/* Where only samples are taken, most calls end here: counted, and nothing else. Between enter() and leave(), or instead. */
+enum { HEAP_WINDOW = 4096 };
+static inline bool is_only_counted(uint64_t size)
+{
+    if (!me.is_sampling || unlikely((me.counts->allocations + 1) % HEAP_WINDOW == 0))
+        return false;
+    int64_t until = me.until - (int64_t)(size ? size : 1);
+    if (unlikely(until <= 0))
+        return false;
+    me.until = until;
+    me.counts->allocations++;
+    me.counts->bytes += size;
+    return true;
+}
+static inline bool is_only_freed(uint64_t address)
+{
+    if (agent.mode == HEAP_EXACT || unlikely(atomic_load_explicit(live_filter_of(address), memory_order_relaxed)))
+        return false;
+    me.counts->frees++;
+    return true;
 }
 
 /* track.c: between enter() and leave(). */
@@ -165,7 +191,6 @@ uint64_t sampling_weight_256(uint64_t size);
 double sampling_variance(uint64_t size); /* in bytes^2 / 2^20 */
 void sampling_begin(void);
 void sampling_window(void); /* every HEAP_WINDOW allocations: was this too quick? */
-enum { HEAP_WINDOW = 4096 };
 
 /* walk.c */
 struct walk {
@@ -188,6 +213,7 @@ uint32_t stack_number(const struct walk *w); /* 0: there are too many */
 uint32_t row_number(uint64_t hash, const struct walk *w); /* 0: there are too many */
 
 /* live.c */
+void live_expect(uint64_t address); /* it will be put soon */
 bool live_put(const struct heap_block *b);
 bool live_take(uint64_t address, struct heap_block *out);
 void live_forget(void); /* in a child */

@@ -18,41 +18,43 @@
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the headers of libc have reserved names */
 
-static void note(void *p, size_t size, const struct here *from)
+__attribute__((noinline)) static void record(void *p, size_t size, const struct here *from)
 {
-    if (!p || !agent_is_on())
+    if (!enter(from->sp))
         return;
-    int error = errno;
-    if (enter(from->sp)) {
-        track_allocation(p, size, from);
-        leave();
-    }
-    errno = error;
+    track_allocation(p, size, from);
+    leave();
+}
+
+static inline bool is_inside(void) { return unlikely(me.guard || !me.counts); }
+
+static inline __attribute__((always_inline)) void note(void *p, size_t size, const struct here *from)
+{
+    if (p && agent_is_on() && (is_inside() || !is_only_counted(size)))
+        record(p, size, from);
 }
 
 /* True: there was a block, and it can be put back. */
-static bool note_free(void *p, uint64_t sp, struct heap_block *out)
+__attribute__((noinline)) static bool unrecord(void *p, uint64_t sp, struct heap_block *out)
 {
-    bool is_known = false;
-    if (!agent_is_on())
+    if (!enter(sp))
         return false;
-    int error = errno;
-    if (enter(sp)) {
-        is_known = track_free(p, out);
-        leave();
-    }
-    errno = error;
+    bool is_known = track_free(p, out);
+    leave();
     return is_known;
+}
+
+static inline __attribute__((always_inline)) bool note_free(void *p, uint64_t sp, struct heap_block *out)
+{
+    return agent_is_on() && (is_inside() || !is_only_freed((uint64_t)p)) && unrecord(p, sp, out);
 }
 
 static void note_kept(const struct heap_block *b, uint64_t sp)
 {
-    int error = errno;
-    if (agent_is_on() && enter(sp)) {
-        track_again(b);
-        leave();
-    }
-    errno = error;
+    if (!agent_is_on() || !enter(sp))
+        return;
+    track_again(b);
+    leave();
 }
 
 static inline bool is_ready(void) { return likely(real.malloc) || (real_find() && real.malloc); }

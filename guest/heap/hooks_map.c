@@ -36,7 +36,6 @@ static void tell(struct heap_mapping m, int fd, const struct here *from)
 {
     if (!agent_is_on())
         return;
-    int error = errno;
     if (enter(from->sp)) {
         char path[PATH_MOST];
         m.path_bytes = fd >= 0 ? (uint32_t)path_of(fd, path) : 0;
@@ -49,7 +48,6 @@ static void tell(struct heap_mapping m, int fd, const struct here *from)
         ring_mapping(&m, path);
         leave();
     }
-    errno = error;
 }
 
 static void *map(void *at, size_t n, int how, int flags, int fd, off_t offset, const struct here *from)

@@ -15,12 +15,9 @@
  */
 #include "agent.h"
 
-enum { FILTER = 1 << 16 };
-
-static _Atomic uint8_t filter[FILTER];
+_Atomic uint8_t live_filter[HEAP_FILTER];
 
 static uint64_t hash_of(uint64_t address) { return mix(agent.seed, address >> 3); }
-static _Atomic uint8_t *filter_of(uint64_t hash) { return &filter[hash & (FILTER - 1)]; }
 
 static struct heap_block *place_at(uint32_t level, uint64_t i)
 {
@@ -28,17 +25,17 @@ static struct heap_block *place_at(uint32_t level, uint64_t i)
     return &first[i & (HEAP_LEVEL_BLOCKS(level) - 1)];
 }
 
-static void filter_add(uint64_t hash)
+static void filter_add(uint64_t address)
 {
-    _Atomic uint8_t *f = filter_of(hash);
+    _Atomic uint8_t *f = live_filter_of(address);
     uint8_t n = atomic_load_explicit(f, memory_order_relaxed);
     while (n < UINT8_MAX && !atomic_compare_exchange_weak_explicit(f, &n, (uint8_t)(n + 1), memory_order_relaxed, memory_order_relaxed))
         ;
 }
 
-static void filter_remove(uint64_t hash)
+static void filter_remove(uint64_t address)
 {
-    _Atomic uint8_t *f = filter_of(hash);
+    _Atomic uint8_t *f = live_filter_of(address);
     uint8_t n = atomic_load_explicit(f, memory_order_relaxed);
     while (n && n < UINT8_MAX &&
            !atomic_compare_exchange_weak_explicit(f, &n, (uint8_t)(n - 1), memory_order_relaxed, memory_order_relaxed))
@@ -70,6 +67,8 @@ static struct heap_block *claim_any(uint64_t hash)
     return b;
 }
 
+void live_expect(uint64_t address) { __builtin_prefetch(place_at(0, hash_of(address) >> 16), 1); }
+
 bool live_put(const struct heap_block *b)
 {
     uint64_t address = atomic_load_explicit(&b->address, memory_order_relaxed), hash = hash_of(address);
@@ -83,7 +82,7 @@ bool live_put(const struct heap_block *b)
     to->serial = b->serial;
     atomic_store_explicit(&to->address, address, memory_order_release);
     if (agent.mode != HEAP_EXACT)
-        filter_add(hash);
+        filter_add(address);
     return true;
 }
 
@@ -105,19 +104,17 @@ static bool take(uint32_t level, uint64_t hash, uint64_t address, struct heap_bl
 bool live_take(uint64_t address, struct heap_block *out)
 {
     uint64_t hash = hash_of(address);
-    if (agent.mode != HEAP_EXACT && likely(!atomic_load_explicit(filter_of(hash), memory_order_relaxed)))
-        return false;
     bool is_there = take(0, hash, address, out);
     uint32_t levels = atomic_load_explicit(&area()->levels, memory_order_relaxed);
     for (uint32_t level = 1; !is_there && level < levels && level < agent.levels; level++)
         is_there = take(level, hash, address, out);
     if (is_there && agent.mode != HEAP_EXACT)
-        filter_remove(hash);
+        filter_remove(address);
     return is_there;
 }
 
 void live_forget(void)
 {
-    for (size_t i = 0; i < FILTER; i++)
-        atomic_store_explicit(&filter[i], 0, memory_order_relaxed);
+    for (size_t i = 0; i < HEAP_FILTER; i++)
+        atomic_store_explicit(&live_filter[i], 0, memory_order_relaxed);
 }

@@ -86,7 +86,7 @@ static bool is_over(void)
 void sampling_window(void)
 {
     if (is_over())
-        atomic_store(&agent.state, AGENT_OFF);
+        agent_stop();
     uint64_t now = tick_now(), took = now - me.window_tick;
     me.window_tick = now;
     if (agent.mode != HEAP_ADAPTIVE)

@@ -12,6 +12,7 @@
 #include "agent.h"
 #include "sampler/bare_calls.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -84,7 +85,16 @@ COLD static bool lock_wait(_Atomic uint32_t *lock)
 bool lock_take(_Atomic uint32_t *lock)
 {
     uint32_t holder;
-    return likely(try_lock(lock, &holder)) || lock_wait(lock);
+    if (me.counts)
+        atomic_store_explicit(&me.counts->inside, 1, memory_order_relaxed);
+    return try_lock(lock, &holder) || lock_wait(lock);
+}
+
+void lock_give(_Atomic uint32_t *lock)
+{
+    atomic_store_explicit(lock, 0, memory_order_release);
+    if (me.counts)
+        atomic_store_explicit(&me.counts->inside, 0, memory_order_relaxed);
 }
 
 /* Places. */
@@ -205,7 +215,7 @@ static bool is_left_behind(uint64_t sp)
     return me.guard != 1 && sp >= me.guard && sp >= me.stack_low && sp < me.stack_end && me.guard >= me.stack_low;
 }
 
-COLD bool enter_slow(uint64_t sp)
+static bool enter_slowly(uint64_t sp)
 {
     if (!agent.area)
         return false;
@@ -218,4 +228,13 @@ COLD bool enter_slow(uint64_t sp)
         return true;
     count_up(&area()->unseen, 1);
     return false;
+}
+
+/* errno is kept: who takes a place calls functions of libc. */
+COLD bool enter_slow(uint64_t sp)
+{
+    int error = errno;
+    bool ok = enter_slowly(sp);
+    errno = error;
+    return ok;
 }

@@ -59,6 +59,7 @@ static inline uint64_t weighed(uint64_t size, uint64_t weight_256) { return weig
 static void record(void *p, uint64_t size, uint64_t weight_256, bool is_sample, const struct here *from)
 {
     struct walk w;
+    live_expect((uint64_t)p);
     walk_from(from, &w);
     uint32_t number = row_number(w.hash, &w);
     struct heap_block b = {

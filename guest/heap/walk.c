@@ -130,26 +130,32 @@ static inline uint64_t rule_of(uint64_t address)
     return HEAP_RULE_NONE;
 }
 
-/* The caller's frame; false: the rule leads nowhere. Each place that is read lies between here and the end of the stack. */
-static inline bool step(uint64_t rule, struct here *h, uint64_t end)
+/* Where there is code for it: a call leaves the return address below the caller's frame; arm64's says where. */
+#if defined(__x86_64__)
+static inline uint64_t return_place(uint64_t rule, uint64_t cfa)
 {
-    uint64_t cfa;
-    switch (heap_rule_kind(rule)) {
-    case HEAP_RULE_SP: cfa = h->sp + (uint64_t)heap_rule_offset(rule); break;
-    case HEAP_RULE_FP: cfa = h->fp + (uint64_t)heap_rule_offset(rule); break;
-    case HEAP_RULE_MEMORY: {
-        uint64_t place = h->fp + (uint64_t)heap_rule_offset(rule);
-        if (place < h->sp || place > end - 8 || place % 8)
+    (void)rule;
+    return cfa - 8;
+}
+#else
+static inline uint64_t return_place(uint64_t rule, uint64_t cfa) { return cfa + (uint64_t)heap_rule_ra(rule); }
+#endif
+
+/* The caller's frame; false: the rule leads nowhere. Each place that is read lies between here and the end of the stack. */
+static inline __attribute__((always_inline)) bool step(uint64_t rule, struct here *h, uint64_t end)
+{
+    uint32_t kind = heap_rule_kind(rule);
+    uint64_t cfa = (likely(kind == HEAP_RULE_SP) ? h->sp : h->fp) + (uint64_t)heap_rule_offset(rule);
+    if (unlikely(kind == HEAP_RULE_MEMORY)) {
+        if (cfa < h->sp || cfa > end - 8)
             return false;
-        cfa = word_at(place);
-        break;
+        cfa = word_at(cfa);
     }
-    default: return false;
-    }
-    uint64_t ra = cfa + (uint64_t)heap_rule_ra(rule), fp = cfa + (uint64_t)heap_rule_fp(rule);
-    if (unlikely(cfa <= h->sp || cfa > end || cfa % 8 || ra < h->sp || ra > end - 8))
+    uint64_t ra = return_place(rule, cfa);
+    if (unlikely(cfa <= h->sp || cfa > end || ra < h->sp || ra > end - 8 || kind == HEAP_RULE_NONE))
         return false;
-    if (fp != cfa) {
+    if (heap_rule_fp(rule)) {
+        uint64_t fp = cfa + (uint64_t)heap_rule_fp(rule);
         if (unlikely(fp < h->sp || fp > end - 8))
             return false;
         h->fp = word_at(fp);

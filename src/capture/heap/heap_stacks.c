@@ -73,6 +73,9 @@ static uint64_t packed(const struct unwind_rule *r, struct unwind_arch_registers
     bool is_plain = (r->how == CFA_REGISTER && (r->reg == regs.sp || r->reg == regs.fp)) ||
                     (r->how == CFA_MEMORY && r->reg == regs.fp && r->add == 0);
     bool keeps_fp = r->fp.how == SAVED_SAME;
+#ifdef __x86_64__
+    is_plain &= r->ra.offset == -8;
+#endif
     if (!is_plain || r->ra.how != SAVED_AT_CFA || r->is_exact || !(keeps_fp || r->fp.how == SAVED_AT_CFA) ||
         !fits(r->offset, 1 << 27) || !fits(r->ra.offset, 1 << 15) || !fits(r->fp.offset, 1 << 15))
         return HEAP_RULE_STOP;
