@@ -152,7 +152,6 @@ static bool begin(int fd, enum heap_origin origin, uint32_t parent_pid)
     atomic_store(&area()->threads, 1);
     atomic_store(&area()->stacks, 1);
     atomic_store(&area()->rows, 1);
-    atomic_store(&area()->levels, 1);
     atomic_store(&agent.row->state, HEAP_LIVE);
     return true;
 }

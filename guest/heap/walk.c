@@ -100,8 +100,21 @@ static bool is_code(uint64_t v)
     return v >> 47 == 0 && atomic_load_explicit(&code_pages[bit / 64], memory_order_relaxed) >> bit % 64 & 1;
 }
 
+/* The recorder is behind: then stacks are told apart by what was walked alone, and end there. */
+static bool is_ring_filling(void)
+{
+    uint64_t head = atomic_load_explicit(&area()->ring_head, memory_order_relaxed);
+    return head - atomic_load_explicit(&area()->ring_tail, memory_order_relaxed) > HEAP_RING_BYTES / 4 * 3;
+}
+
 COLD static void hash_the_rest(struct walk *w, uint64_t hash)
 {
+    if (is_ring_filling()) {
+        count_up(&area()->lost_stacks, 1);
+        w->hash = mix(hash, HEAP_WALK_LOST + 1);
+        w->end = HEAP_WALK_LOST;
+        return;
+    }
     uint64_t to = w->at.sp + SCAN_BYTES < w->stack_end ? w->at.sp + SCAN_BYTES : w->stack_end;
     hash = mix(hash, w->stack_end - w->at.sp);
     for (uint64_t at = w->at.sp; at + 8 <= to; at += 8) {

@@ -15,7 +15,7 @@
  *
  * An area:
  *
- *     head │ threads │ rules │ ring │ index │ stacks │ frames │ rows │ blocks │ live
+ *     head │ threads │ rules │ ring │ index │ stacks │ frames │ rows │ blocks │ own │ live
  *
  *     threads   what each thread counted, exactly and always
  *     rules     by return address, how to get from a frame to its caller; the recorder writes them, from the
@@ -26,7 +26,8 @@
  *     stacks    where the return addresses of a stack begin among the frames, and how the walk ended
  *     rows      (thread, stack, scope) -> counters: the heap profile itself
  *     blocks    only if asked for: one record for each block that was freed
- *     live      address -> block, on levels of growing size
+ *     own       address -> block, a small table for each thread
+ *     live      address -> block, of all threads, on levels of growing size, for what is not there
  *
  * Everything in an area but the rules and the rings' tails is written by the guest. There are no pointers in
  * here and nothing that one side believes of the other: the recorder copies each value once and then checks it;
@@ -50,6 +51,7 @@ enum {
     HEAP_THREADS_MOST = 2048,    /* of a process, with counters of their own; thread 0 is everybody else */
     HEAP_LEVELS = 8,             /* of live blocks: 4096 on the first, four times as many on each next */
     HEAP_LEVEL_FIRST = 4096,
+    HEAP_OWN_BLOCKS = 4096,      /* of a thread */
     HEAP_BLOCK_PROBES = 8,
     HEAP_RULES = 1 << 17,
     HEAP_RULE_PROBES = 16,
@@ -313,7 +315,9 @@ static_assert(sizeof(struct heap_map_line) == 32 && sizeof(struct heap_mapping) 
 #define HEAP_FRAMES_AT (HEAP_STACKS_AT + HEAP_STACKS_MOST * sizeof(struct heap_stack))
 #define HEAP_ROWS_AT (HEAP_FRAMES_AT + HEAP_FRAMES_MOST * sizeof(uint64_t))
 #define HEAP_BLOCKS_AT (HEAP_ROWS_AT + HEAP_ROWS_MOST * sizeof(struct heap_row))
-#define HEAP_LIVE_AT (HEAP_BLOCKS_AT + HEAP_BLOCKS_BYTES)
+#define HEAP_OWN_AT (HEAP_BLOCKS_AT + HEAP_BLOCKS_BYTES)
+#define HEAP_OWN_BYTES ((uint64_t)HEAP_OWN_BLOCKS * sizeof(struct heap_block))
+#define HEAP_LIVE_AT (HEAP_OWN_AT + HEAP_THREADS_MOST * HEAP_OWN_BYTES)
 #define HEAP_LEVEL_BLOCKS(level) ((uint64_t)HEAP_LEVEL_FIRST << 2 * (level))
 #define HEAP_LIVE_LEVEL_AT(level) (HEAP_LIVE_AT + (HEAP_LEVEL_BLOCKS(level) - HEAP_LEVEL_FIRST) / 3 * sizeof(struct heap_block))
 #define HEAP_AREA_BYTES HEAP_LIVE_LEVEL_AT(HEAP_LEVELS)

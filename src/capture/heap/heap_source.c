@@ -29,7 +29,7 @@
 #define NAMING_NS UINT64_C(10000000)  /* so long we may look for names before others are served */
 #define WRITE_SHARE 20                /* writing may take this part of the time; when it takes longer, it comes less often */
 
-static const long hurry_ns = 2000000; /* between visits while targets wait for rules */
+static const long hurry_ns = 1000000; /* between visits while targets wait for rules */
 
 enum { BELIEVED = 4096 };
 
@@ -152,6 +152,9 @@ static void finish_target(struct heap_source *s, uint32_t i)
     if (s->plan.want_heap_blocks)
         heap_target_blocks(t, &s->book);
     heap_target_totals(t, s->shared, &s->gone);
+    log_debug("heap of process %" PRId32 ": %u stacks in %u rows, %" PRIu64 " slices unwound, %" PRIu64 " rules given", t->claim.pid,
+              heap_look32(&heap_head_of(t)->stacks, HEAP_STACKS_MOST), heap_look32(&heap_head_of(t)->rows, HEAP_ROWS_MOST),
+              t->stacks.slices, t->stacks.rules);
     heap_target_done(t);
     free(t);
     s->targets[i] = NULL;
@@ -266,6 +269,14 @@ static void write_all(struct heap_source *s)
     s->write_every_ns = took_ns * WRITE_SHARE > WRITE_NS ? took_ns * WRITE_SHARE : WRITE_NS;
 }
 
+static void name_some(struct heap_source *s)
+{
+    uint64_t until_ns = clock_monotonic_ns() + NAMING_NS;
+    for (uint32_t i = 0; i < HEAP_PROCESSES; i++)
+        if (s->targets[i] && !heap_target_name(s->targets[i], &s->book, until_ns))
+            return;
+}
+
 static bool drain(void *self, struct recorder *into, struct err *e)
 {
     struct heap_source *s = self;
@@ -280,12 +291,11 @@ static bool drain(void *self, struct recorder *into, struct err *e)
             heap_target_read(s->targets[i], &s->book, now_ns);
             slices += s->targets[i]->stacks.slices;
         }
-    hurry(s, slices != s->slices || !s->processes);
+    bool is_busy = slices != s->slices;
+    hurry(s, is_busy || !s->processes);
     s->slices = slices;
-    uint64_t until_ns = clock_monotonic_ns() + NAMING_NS;
-    for (uint32_t i = 0; i < HEAP_PROCESSES; i++)
-        if (s->targets[i] && !heap_target_name(s->targets[i], &s->book, until_ns))
-            break;
+    if (!is_busy) /* debug information may be large; whoever waits for rules comes first */
+        name_some(s);
     if (now_ns - s->written_ns >= s->write_every_ns)
         write_all(s);
     watch(s, now_ns);

@@ -289,14 +289,22 @@ static void tell_mapping(void *self, const struct heap_piece *p, int64_t objects
 
 /* Blocks that are live. */
 
+static void write_table(struct heap_target *t, struct heap_book *b, uint64_t at, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        struct heap_block block;
+        heap_copy(&block, t->area + at + i * sizeof block, sizeof block);
+        if (atomic_load_explicit(&block.address, memory_order_relaxed) >= HEAP_BLOCK_NONE_COUNT)
+            write_block(t, b, &block, 0);
+    }
+}
+
 void heap_target_blocks(struct heap_target *t, struct heap_book *b)
 {
+    uint32_t threads = heap_look32(&heap_head_of(t)->threads, HEAP_THREADS_MOST);
     uint32_t levels = heap_look32(&heap_head_of(t)->levels, HEAP_LEVELS);
+    for (uint32_t i = 0; i < threads; i++)
+        write_table(t, b, HEAP_OWN_AT + i * HEAP_OWN_BYTES, HEAP_OWN_BLOCKS);
     for (uint32_t level = 0; level < levels; level++)
-        for (uint64_t i = 0; i < HEAP_LEVEL_BLOCKS(level); i++) {
-            struct heap_block block;
-            heap_copy(&block, t->area + HEAP_LIVE_LEVEL_AT(level) + i * sizeof block, sizeof block);
-            if (atomic_load_explicit(&block.address, memory_order_relaxed) >= HEAP_BLOCK_NONE_COUNT)
-                write_block(t, b, &block, 0);
-        }
+        write_table(t, b, HEAP_LIVE_LEVEL_AT(level), HEAP_LEVEL_BLOCKS(level));
 }
