@@ -53,9 +53,9 @@ static void say_turns(const struct heap_view *v, struct buf *out)
     if (!l->n_turns)
         buf_puts(out, " Nothing can be of grade A here: the recording names no requests or phases.");
     else if (l->turn_kind == SPAN_REQUEST)
-        buf_printf(out, " Turns are the %zu requests of the recording.", l->n_turns);
+        buf_printf(out, " Turns: %zu request%s.", l->n_turns, l->n_turns == 1 ? "" : "s");
     else
-        buf_printf(out, " Turns are the %zu ends of phase '%.*s'.", l->n_turns, (int)(phase.n < 60 ? phase.n : 60), phase.at);
+        buf_printf(out, " Turns: %zu time%s the end of phase '%.*s'.", l->n_turns, l->n_turns == 1 ? "" : "s", (int)(phase.n < 60 ? phase.n : 60), phase.at);
 }
 
 static void say_leaks(const struct heap_view *v, struct buf *out)
@@ -133,11 +133,13 @@ static void note_of(const struct section *s, const struct heap_view *v, struct b
 
 /* On a screen. */
 
-static void print_wrapped(struct view text, unsigned width, struct sink *out)
+/* Lines after the first begin further right. */
+static void print_wrapped(struct view text, unsigned width, size_t indent, struct sink *out)
 {
-    size_t most = width ? width : 100;
-    while (text.n) {
+    size_t most = width > indent + 20 ? width - indent : 100 - indent;
+    for (bool is_first = true; text.n; is_first = false) {
         size_t n = text.n;
+        sink_pad(out, is_first ? 0 : indent);
         if (n > most) {
             const char *blank = memrchr(text.at, ' ', most + 1);
             n = blank && blank > text.at ? (size_t)(blank - text.at) : most;
@@ -154,14 +156,13 @@ static void print_title(const char *title, const struct table_style *style, stru
     sink_printf(out, "\n%s%s%s\n", style->colour ? "\033[1m" : "", title, style->colour ? "\033[0m" : "");
 }
 
-static void print_lines(const struct heap_view *v, struct sink *out)
+static void print_lines(const struct heap_view *v, const struct table_style *style, struct sink *out)
 {
     struct heap_lines l;
     heap_lines_of(v, &l);
     for (size_t i = 0; i < l.n; i++) {
         sink_printf(out, "%-16s ", l.rows[i].title);
-        text_safe(out, view_of(l.rows[i].text), 0);
-        sink_char(out, '\n');
+        print_wrapped(view_of(l.rows[i].text), style->width, 17, out);
     }
 }
 
@@ -174,7 +175,7 @@ static void print_section(const struct section *s, const struct heap_view *v, co
         return;
     print_title(s->title, style, out);
     note_of(s, v, &note);
-    print_wrapped(buf_view(&note), style->width, out);
+    print_wrapped(buf_view(&note), style->width, 0, out);
     if (t)
         table_print(t->table, style, out);
     if (t && t->left_out)
@@ -185,7 +186,7 @@ void heap_print(const struct heap_view *v, const struct table_style *style, stru
 {
     if (v->look.parts != HEAP_LEAKS) {
         print_title("Memory", style, out);
-        print_lines(v, out);
+        print_lines(v, style, out);
     }
     for (size_t i = 0; i < SECTIONS; i++)
         print_section(&sections[i], v, style, out);
@@ -353,7 +354,7 @@ void heap_summary_print(const struct profile *p, const struct table_style *style
     if (!heap_view_of(&v, p, &look))
         return;
     print_title("Memory", style, out);
-    print_lines(&v, out);
+    print_lines(&v, style, out);
     print_leaked(&v, out);
     own(heap_table) struct heap_table *t = heap_table_hotspots(&v, true);
     if (!t)

@@ -251,7 +251,7 @@ static bool write_report(const struct call *c, const struct report *r, const str
     if (s->all ? !write_all(s, &f, c->out, e)
         : to_stdout(s) ? !as->write(&f, c->out, e) : !write_file(as, &f, s->output, e))
         return false;
-    if (as && !strcmp(as->name, "csv") && f.hot.n < f.hot.all)
+    if (as && !strcmp(as->name, "csv") && !r->heap_only && f.hot.n < f.hot.all)
         log_warn("%zu of %zu functions were written; --top 0 writes all", f.hot.n, f.hot.all);
     if (!keep_limits(&f) || (r->heap && !memory_passes(&s->memory, r->heap)))
         *c->exit_status = 1;

@@ -20,7 +20,7 @@ static bool read_between(const char *text, struct selection *part, struct memory
         return err_set(e, ERR_USAGE, "--between: '%s': the second time is not after the first", text);
     if (part->from_ns || part->to_ns)
         return err_set(e, ERR_USAGE, "--between is a time already: it does not go with --from and --to");
-    part->from_ns = from + 1;
+    part->from_ns = from ? from + 1 : 0; /* nothing was there before the start */
     part->to_ns = to + 1;
     text_ns(a, (double)from);
     text_ns(b, (double)to);
@@ -61,8 +61,10 @@ static const char *option_of(const struct memory_wish *w)
     return w->leaks ? "leaks" : w->between ? "between" : w->base ? "base" : w->fail_on_leaks ? "fail-on-leaks" : "heap";
 }
 
-static bool no_heap(const struct memory_wish *w, const char *path, struct err *e)
+static bool no_heap(const struct memory_wish *w, const char *path, bool filtered, struct err *e)
 {
+    if (filtered)
+        return err_set(e, ERR_NOT_FOUND, "--%s: no allocation in %s passes the filters", option_of(w), path);
     err_set(e, ERR_USAGE, "--%s: %s has no allocations", option_of(w), path);
     return err_hint(e, "'inferom record --heap' records them");
 }
@@ -74,7 +76,7 @@ static bool compare(const struct memory_wish *w, const struct selection *part, s
     if (!selection_read(part, w->base, &base, e))
         return false;
     if (!heap_set(base.p))
-        return no_heap(w, w->base, e);
+        return no_heap(w, w->base, base.filtered, e);
     if (!heap_change_of(base.p, out->p, &change, e))
         return err_in(e, "--base");
     profile_free(out->p);
@@ -88,7 +90,7 @@ bool memory_choose(const struct memory_wish *w, const struct selection *part, co
     bool must_be = m->is_only || w->fail_on_leaks;
     const struct sample_set *set = heap_set(out->p);
     if (must_be && !set)
-        return no_heap(w, path, e);
+        return no_heap(w, path, out->filtered, e);
     if (w->base && !compare(w, part, out, e))
         return false;
     m->look.filtered = out->filtered;

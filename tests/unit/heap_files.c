@@ -17,7 +17,7 @@ static bool tell(const char *story, const char *path, struct err *e)
     struct view text = reader_here(&in);
     own(free) char *copy = mem_text(text.at, text.n);
     own(profile) struct profile *p = heap_story_told(copy);
-    return outfile_open(&out, path, e) && capture_write_profile(p, CHUNK_PACKED, &out.sink, e) && outfile_commit(&out, e);
+    return outfile_open(&out, path, e) && capture_write_profile(p, CHUNK_PLAIN, &out.sink, e) && outfile_commit(&out, e);
 }
 
 int main(int argc, char **argv)

@@ -57,6 +57,7 @@ struct heap_story {
     size_t n_rows, cap_rows;
     struct story_thread threads[16];
     size_t n_threads, thread;
+    struct { int64_t objects, bytes; } size_classes[64], ages[64];
     char labels[8][2][64];
     size_t n_labels;
     uint64_t now_ns, start_ns;
@@ -119,6 +120,8 @@ static inline void story_flush(struct heap_story *s)
 
 static inline void story_class(struct heap_story *s, set_id set, const char *key, int64_t class, int64_t objects, int64_t bytes)
 {
+    if (!objects)
+        return;
     labels_id l = builder_labels(s->b, &(struct label){.key = builder_string(s->b, view_of(key)), .number = class}, 1);
     builder_sample(s->b, set, TIME_NONE, builder_context(s->b, THREAD_NONE, l), STACK_ROOT, (int64_t[]){objects, bytes});
 }
@@ -149,7 +152,8 @@ static inline void story_alloc(struct heap_story *s, const char *name, int64_t b
     int64_t class = 0;
     while ((INT64_C(1) << class) < bytes)
         class++;
-    story_class(s, s->sizes, "size_class", class, b.weight, b.weight * bytes);
+    s->size_classes[class].objects += b.weight;
+    s->size_classes[class].bytes += b.weight * bytes;
     s->allocations += b.weight;
     s->allocated += b.weight * bytes;
     s->live += b.weight * bytes;
@@ -169,7 +173,8 @@ static inline void story_free(struct heap_story *s, struct story_block *b)
     int64_t class = 0;
     while (class < 62 && (UINT64_C(2) << class) <= s->now_ns - b->born_ns)
         class++;
-    story_class(s, s->lifetimes, "lifetime_class", class, b->weight, b->weight * b->bytes);
+    s->ages[class].objects += b->weight;
+    s->ages[class].bytes += b->weight * b->bytes;
     s->live -= b->weight * b->bytes;
     s->live_blocks -= b->weight;
     s->frees += b->weight;
@@ -294,6 +299,10 @@ static inline void story_fact(struct heap_story *s, const char *key, int64_t n)
 static inline void story_end(struct heap_story *s)
 {
     story_flush(s);
+    for (int64_t k = 0; k < 64; k++) {
+        story_class(s, s->sizes, "size_class", k, s->size_classes[k].objects, s->size_classes[k].bytes);
+        story_class(s, s->lifetimes, "lifetime_class", k, s->ages[k].objects, s->ages[k].bytes);
+    }
     for (size_t i = 0; s->keeps_blocks && i < s->n_blocks; i++) {
         struct label at = {.key = builder_string(s->b, VIEW("address")), .number = s->blocks[i].address};
         if (s->blocks[i].is_live)

@@ -219,6 +219,7 @@ static void test_suppressions(void)
         {"the caller counts", "leak:^main$", NULL, 0},
         {"another kind", "leak:x\nrace:foo\n", "line 2: 'race:foo' is no suppression of leaks", 0},
         {"no pattern", "leak:\n", "line 1: 'leak:' has no name in its pattern: it would hide every leak, or none", 0},
+        {"everything at an end", "\nleak:*$\n", "line 2: 'leak:*$' has no name in its pattern: it would hide every leak, or none", 0},
         {"everything", "leak: *\n", "line 1: 'leak: *' has no name in its pattern: it would hide every leak, or none", 0},
     };
     own(profile) struct profile *p = heap_story_told("+ a 10 main;work;leaky\n+ b 20 main;work;fine\n+ c 30 main;work;operator new[]\n");
