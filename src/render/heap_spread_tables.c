@@ -13,6 +13,21 @@ static double after_start(const struct heap_view *v, uint64_t time_ns)
     return start == TIME_NONE || time_ns == TIME_NONE || time_ns < start ? UNKNOWN : (double)(time_ns - start);
 }
 
+/* The last moment at or before a time; the first, when there is none. */
+static size_t last_until(const struct heap_growth *g, uint64_t time_ns)
+{
+    size_t low = 0, high = g->n;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (g->moments[middle].time_ns <= time_ns)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Too many for eyes: at equal distances of time, each as it was then. */
 struct heap_table *heap_table_moments(const struct heap_view *v, bool for_eyes)
 {
     static const struct column columns[] = {{"After", "time_ns", COLUMN_NS, 0}, {"Live", "live_bytes", COLUMN_BYTES, 0}};
@@ -20,11 +35,12 @@ struct heap_table *heap_table_moments(const struct heap_view *v, bool for_eyes)
     if (!v->has_growth || !g->n)
         return NULL;
     struct heap_table *t = heap_table_new(columns, 2);
-    size_t shown = for_eyes && g->n > MOMENTS_SHOWN ? MOMENTS_SHOWN : g->n;
-    for (size_t i = 0; i < shown; i++) {
-        const struct heap_moment *m = &g->moments[shown > 1 ? i * (g->n - 1) / (shown - 1) : g->n - 1];
-        table_number(t->table, after_start(v, m->time_ns));
-        table_number(t->table, (double)m->live_bytes);
+    bool is_cut = for_eyes && g->n > MOMENTS_SHOWN;
+    uint64_t from = g->moments[0].time_ns, step = (g->moments[g->n - 1].time_ns - from) / (MOMENTS_SHOWN - 1);
+    for (size_t i = 0; i < (is_cut ? MOMENTS_SHOWN : g->n); i++) {
+        size_t at = is_cut ? last_until(g, i + 1 < MOMENTS_SHOWN ? from + step * i : TIME_NONE) : i;
+        table_number(t->table, after_start(v, g->moments[at].time_ns));
+        table_number(t->table, (double)g->moments[at].live_bytes);
     }
     return t; /* nothing is left out: these are moments of a line */
 }

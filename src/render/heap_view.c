@@ -185,7 +185,7 @@ static void print_section(const struct section *s, const struct heap_view *v, co
 void heap_print(const struct heap_view *v, const struct table_style *style, struct sink *out)
 {
     if (v->look.parts != HEAP_LEAKS) {
-        print_title("Memory", style, out);
+        print_title("Heap memory", style, out);
         print_lines(v, style, out);
     }
     for (size_t i = 0; i < SECTIONS; i++)
@@ -343,8 +343,8 @@ static void print_leaked(const struct heap_view *v, struct sink *out)
         return;
     text_bytes(bytes, (double)all.bytes);
     text_count(blocks, all.blocks);
-    sink_printf(out, "%-16s %s in %s block%s from %zu path%s live at the end; 'inferom report --leaks' lists them\n", "Leaked at exit", bytes, blocks,
-                all.blocks == 1 ? "" : "s", all.paths, all.paths == 1 ? "" : "s");
+    sink_printf(out, "leaked at exit: %s in %s block%s from %zu path%s; 'inferom report --leaks' lists them\n", bytes, blocks, all.blocks == 1 ? "" : "s",
+                all.paths, all.paths == 1 ? "" : "s");
 }
 
 void heap_summary_print(const struct profile *p, const struct table_style *style, struct sink *out)
@@ -353,16 +353,13 @@ void heap_summary_print(const struct profile *p, const struct table_style *style
     struct heap_look look = {.parts = HEAP_SHORT, .most_rows = SUMMARY_ROWS};
     if (!heap_view_of(&v, p, &look))
         return;
-    print_title("Memory", style, out);
-    print_lines(&v, style, out);
-    print_leaked(&v, out);
     own(heap_table) struct heap_table *t = heap_table_hotspots(&v, true);
-    if (!t)
-        return;
-    sink_char(out, '\n');
-    table_print(t->table, style, out);
-    if (t->left_out)
+    print_title("Allocations by stack", style, out);
+    if (t)
+        table_print(t->table, style, out);
+    if (t && t->left_out)
         sink_printf(out, "(%zu more)\n", t->left_out);
+    print_leaked(&v, out);
 }
 
 void heap_summary_json(const struct profile *p, struct json_writer *w)

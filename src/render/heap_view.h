@@ -56,7 +56,10 @@ void heap_csv(const struct heap_view *v, struct sink *out);       /* hot spots, 
 /* Leaks that nobody suppressed, of the grades looked at. */
 struct leak_sum heap_leaked(const struct heap_view *v);
 
-/* What a recording says about memory at its end: a few lines, and the functions that allocated most. Nothing without a heap. */
+/*
+ * What a recording says about memory at its end, besides its counters: the paths that allocated most, and what leaked.
+ * Nothing without a heap.
+ */
 void heap_summary_print(const struct profile *p, const struct table_style *style, struct sink *out);
 void heap_summary_json(const struct profile *p, struct json_writer *w); /* the key "heap" */
 

@@ -418,7 +418,7 @@ static void put_memory(const struct findings *f, struct sink *out)
 {
     if (!f->r->heap)
         return;
-    sink_puts(out, "\n## Memory\n\n");
+    sink_puts(out, "\n## Heap Memory\n\n");
     heap_markdown(f->r->heap, out);
 }
 

@@ -2,7 +2,7 @@
 import sys
 
 page = open(sys.argv[1], "rb").read().decode()
-memory = page[page.index('<section id="memory">'):]
+memory = page[page.index('<section id="heap">'):]
 memory = memory[:memory.index("</section>")]
 assert "<script>" not in memory and "<b>" not in memory and "<img" not in memory
 assert not [c for c in memory if ord(c) < 32 and c != "\n"]
