@@ -36,15 +36,16 @@ static bool is_heap(const struct profile *p, const struct sample_set *set)
 
 const struct sample_set *heap_set(const struct profile *p)
 {
-    const struct sample_set *named = set_named(p, VIEW("heap"));
-    if (named && is_heap(p, named))
-        return named;
+    const struct sample_set *other = NULL;
     for (uint32_t i = 0; i < profile_sets(p); i++) {
         const struct sample_set *set = profile_set(p, (set_id){i});
-        if (set->n && is_heap(p, set))
-            return set;
+        if (!is_heap(p, set))
+            continue;
+        if (view_same(profile_string(p, set->name), VIEW("heap")))
+            return set; /* even if nothing was allocated: that is an answer */
+        other = other || !set->n ? other : set;
     }
-    return NULL;
+    return other;
 }
 
 bool heap_has(const struct heap *h, enum heap_measure m) { return h->measures[m] < h->set->n_measures; }
@@ -266,11 +267,11 @@ size_t *heap_ranked(const struct heap *h, enum heap_measure by, size_t *out_n)
     return list;
 }
 
-size_t heap_path(const struct heap *h, uint32_t node, func_id *out, size_t most)
+size_t heap_path(const struct call_tree *t, uint32_t node, func_id *out, size_t most)
 {
     size_t n = 0;
-    for (; node; node = h->tree.nodes[node].parent, n++)
+    for (; node; node = t->nodes[node].parent, n++)
         if (n < most)
-            out[n] = h->tree.nodes[node].function;
+            out[n] = t->nodes[node].function;
     return n;
 }

@@ -96,4 +96,4 @@ double heap_mean_size(const struct heap_sums *s); /* of an allocation; NAN */
 size_t *heap_ranked(const struct heap *h, enum heap_measure by, size_t *out_n);
 
 /* The functions of a path, the allocating one first; returns how many, of which at most `most` are written. */
-size_t heap_path(const struct heap *h, uint32_t node, func_id *out, size_t most);
+size_t heap_path(const struct call_tree *t, uint32_t node, func_id *out, size_t most);

@@ -1,5 +1,6 @@
 /* heap_spread_tables.c - memory over time, by size and age of blocks, by thread, and by what it was for */
 #include "analyse/heap_groups.h"
+#include "analyse/heap_mapped.h"
 #include "render/heap_tables.h"
 #include "render/names.h"
 
@@ -122,6 +123,36 @@ struct heap_table *heap_table_threads(const struct heap_view *v, bool for_eyes)
         table_text(t->table, name.n || !for_eyes ? name : VIEW("(not known)"));
     }
     t->left_out = h->n_threads - shown;
+    return t;
+}
+
+/* What the program mapped. */
+
+struct heap_table *heap_table_mappings(const struct heap_view *v, bool for_eyes)
+{
+    static const struct column columns[] = {
+        {"Mapped", "live_bytes", COLUMN_BYTES, 0}, {"Regions", "live_regions", COLUMN_COUNT, 0}, {"In all", "mapped_bytes", COLUMN_BYTES, 0},
+        {"Kind", "kind", COLUMN_TEXT, 0}, {"File", "path", COLUMN_TEXT, 0}, {"Stack", "stack", COLUMN_CODE, 0},
+    };
+    own(heap_mapped) struct heap_mapped m = {0};
+    if (!heap_mapped_of(&m, v->heap.p) || !m.n)
+        return NULL;
+    struct heap_table *t = heap_table_new(columns, sizeof columns / sizeof *columns);
+    size_t shown = heap_rows_shown(v, m.n, for_eyes);
+    for (size_t i = 0; i < shown; i++) {
+        const struct heap_mapped_row *r = &m.rows[i];
+        struct view path = profile_string(v->heap.p, r->path);
+        own(buf) struct buf stack;
+        buf_init(&stack, 1 << 20);
+        heap_path_text(v->heap.p, &m.tree, r->node, for_eyes, &stack);
+        table_number(t->table, (double)r->live_bytes);
+        table_number(t->table, (double)r->live_count);
+        table_number(t->table, (double)r->mapped_bytes);
+        table_text(t->table, r->is_weights ? VIEW("weights") : profile_string(v->heap.p, r->kind));
+        table_text(t->table, for_eyes ? view_last_part(path) : path);
+        table_text(t->table, buf_view(&stack));
+    }
+    t->left_out = m.n - shown;
     return t;
 }
 

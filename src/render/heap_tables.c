@@ -48,14 +48,14 @@ static void add_name(struct buf *out, struct view name, bool for_eyes)
     (void)!sink_flush(&to, NULL);
 }
 
-void heap_path_text(const struct heap *h, uint32_t node, bool for_eyes, struct buf *out)
+void heap_path_text(const struct profile *p, const struct call_tree *t, uint32_t node, bool for_eyes, struct buf *out)
 {
     own(free) func_id *path = mem_new(PATH_MOST * sizeof *path);
     char room[NAME_ROOM];
-    size_t most = for_eyes ? PATH_SHOWN : PATH_MOST, n = heap_path(h, node, path, PATH_MOST);
+    size_t most = for_eyes ? PATH_SHOWN : PATH_MOST, n = heap_path(t, node, path, PATH_MOST);
     for (size_t i = 0; i < n && i < most; i++) {
         buf_puts(out, i ? " < " : "");
-        add_name(out, name_of_function(h->p, path[i], room), for_eyes);
+        add_name(out, name_of_function(p, path[i], room), for_eyes);
     }
     if (n > most)
         buf_printf(out, " < (%zu more)", n - most);
@@ -151,7 +151,7 @@ static void text_cell(struct table *t, const struct heap_view *v, const struct p
     case AT_PLACE: table_text(t, name_of_place(h->p, leaf, room)); return;
     default: break;
     }
-    heap_path_text(h, r->node, for_eyes, &text);
+    heap_path_text(h->p, &h->tree, r->node, for_eyes, &text);
     table_text(t, buf_view(&text));
 }
 
@@ -297,7 +297,7 @@ struct heap_table *heap_table_growth_paths(const struct heap_view *v, bool for_e
     for (size_t i = 0; i < shown; i++) {
         own(buf) struct buf path;
         buf_init(&path, 1 << 20);
-        heap_path_text(&v->heap, v->heap.rows[g->rows[i].row].node, for_eyes, &path);
+        heap_path_text(v->heap.p, &v->heap.tree, v->heap.rows[g->rows[i].row].node, for_eyes, &path);
         table_number(t->table, (double)heap_grew(&g->rows[i]));
         for (size_t m = 0; m < GROWTH_MARKS; m++)
             table_number(t->table, (double)g->rows[i].live_bytes[m]);

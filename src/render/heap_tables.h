@@ -33,13 +33,14 @@ struct heap_table *heap_table_moments(const struct heap_view *v, bool for_eyes);
 struct heap_table *heap_table_sizes(const struct heap_view *v, bool for_eyes);
 struct heap_table *heap_table_lifetimes(const struct heap_view *v, bool for_eyes);
 struct heap_table *heap_table_threads(const struct heap_view *v, bool for_eyes);
+struct heap_table *heap_table_mappings(const struct heap_view *v, bool for_eyes);
 struct heap_table *heap_table_scopes(const struct heap_view *v, bool for_eyes);
 struct heap_table *heap_table_scope_threads(const struct heap_view *v, bool for_eyes);
 struct heap_table *heap_table_phases(const struct heap_view *v, bool for_eyes);
 struct heap_table *heap_table_requests(const struct heap_view *v, bool for_eyes);
 
 /* "leaky < work < main"; names cut to a readable length for eyes. */
-void heap_path_text(const struct heap *h, uint32_t node, bool for_eyes, struct buf *out);
+void heap_path_text(const struct profile *p, const struct call_tree *t, uint32_t node, bool for_eyes, struct buf *out);
 
 /* For who makes one: columns are copied. */
 struct heap_table *heap_table_new(const struct column *columns, size_t n);

@@ -103,6 +103,8 @@ static const struct section {
      "at a quarter.", heap_table_growth_paths, IN_ALL, NULL},
     {"sizes", "Sizes of allocations", NULL, heap_table_sizes, IN_ALL, NULL},
     {"lifetimes", "Ages of blocks when they were freed", NULL, heap_table_lifetimes, IN_ALL, NULL},
+    {"mappings", "Mapped by the program itself", "Calls of mmap and its like, apart from the heap: what is mapped at the end, and all that ever was. "
+     "Files of model weights are called so.", heap_table_mappings, IN_ALL, NULL},
     {"threads", "Threads", "Live is what the thread allocated, whoever frees it.", heap_table_threads, IN_ALL, NULL},
     {"scopes", "Scopes", "Allocations made while the scope was the innermost one.", heap_table_scopes, IN_ALL, NULL},
     {"scope_threads", "Scopes on each thread", NULL, heap_table_scope_threads, IN_ALL, NULL},

@@ -41,6 +41,7 @@ struct report {
 
     const struct heap_view *heap; /* what there is to say about memory; NULL: nothing */
     bool heap_only;               /* and nothing else is asked for */
+    bool no_leaks;                /* a threshold: there must be none but the suppressed ones */
 };
 
 /* When and how long, as far as the profile says: "2026-01-23T01:45:00Z"; NAN. */

@@ -7,6 +7,7 @@
  * schemas in use know (Jenkins' and Ant's).
  */
 #include "base/text.h"
+#include "render/heap_view.h"
 #include "render/names.h"
 #include "render/report_formats.h"
 #include "render/system_info.h"
@@ -64,6 +65,18 @@ static void ask_about_limits(struct suite *s, const struct findings *f)
         snprintf(c->said, SENTENCE, "%zu function%s, %.2f %% of the whole by self, at most %.2f %% allowed", l->functions,
                  l->functions == 1 ? " matches" : "s match", 100 * l->share, 100 * f->r->limits[i].share);
     }
+}
+
+static void ask_about_leaks(struct suite *s, const struct findings *f)
+{
+    if (!f->r->no_leaks || !f->r->heap)
+        return;
+    struct leak_sum all = heap_leaked(f->r->heap);
+    struct test_case *c = add(s, "threshold", "no leaks");
+    char bytes[32];
+    text_bytes(bytes, (double)all.bytes);
+    c->failed = all.paths > 0;
+    snprintf(c->said, SENTENCE, "%s in %lld blocks from %zu paths", bytes, (long long)all.blocks, all.paths);
 }
 
 static void put_attribute(struct sink *out, const char *name, struct view value)
@@ -146,6 +159,7 @@ void report_junit(const struct findings *f, struct sink *out)
 {
     struct suite s = {0};
     ask_about_the_profile(&s, f);
+    ask_about_leaks(&s, f);
     ask_about_limits(&s, f);
     for (size_t i = 0; i < s.n; i++) {
         s.failures += s.cases[i].failed;

@@ -342,6 +342,7 @@ static bool report(const struct call *c, struct err *e)
         .style = {.width = s->width ? (unsigned)s->width : to_stdout(s) ? c->look.width : 0, .colour = c->look.colour},
         .generated_s = now_s(), .deep = s->deep, .enhanced = s->enhanced, .filtered = part.filtered, .tokens = s->tokens,
         .limits = limits.rows, .n_limits = limits.n, .heap = has_heap ? &heap : NULL, .heap_only = has_heap && memory.is_only,
+        .no_leaks = s->memory.fail_on_leaks,
     };
     if (!write_report(c, &r, as, e))
         return false;

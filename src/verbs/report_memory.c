@@ -89,7 +89,7 @@ bool memory_choose(const struct memory_wish *w, const struct selection *part, co
 {
     bool must_be = m->is_only || w->fail_on_leaks;
     const struct sample_set *set = heap_set(out->p);
-    if (must_be && !set)
+    if (must_be && (!set || (out->filtered && !set->n)))
         return no_heap(w, path, out->filtered, e);
     if (w->base && !compare(w, part, out, e))
         return false;

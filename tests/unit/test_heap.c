@@ -4,6 +4,7 @@
 #include "analyse/heap_groups.h"
 #include "analyse/heap_growth.h"
 #include "analyse/heap_leaks.h"
+#include "analyse/heap_mapped.h"
 #include "heap_story.h"
 #include "analyse/difference.h"
 #include "model/filter.h"
@@ -15,7 +16,7 @@
 static const char *path_text(const struct heap *h, uint32_t node, char out[256])
 {
     func_id f[16];
-    size_t n = heap_path(h, node, f, 16);
+    size_t n = heap_path(&h->tree, node, f, 16);
     out[0] = '\0';
     for (size_t i = 0; i < n && i < 16; i++) {
         size_t at = strlen(out);
@@ -370,6 +371,32 @@ static void test_classes(void)
     CHECK_EQ(c.whole.bytes, 64 + 65);
 }
 
+/* Weights of 64, mapped once; 32 anonymous, of which 24 are unmapped later, from two places of one function. */
+static void test_mapped(void)
+{
+    static const struct measure_spec spec[] = {{.name = {"mapped_objects", 14}, .unit = UNIT_COUNT}, {.name = {"mapped_space", 12}, .unit = UNIT_BYTES}};
+    struct builder *b = builder_new();
+    set_id set = builder_set(b, VIEW("mappings"), spec, 2);
+    struct label l[3] = {{.key = builder_string(b, VIEW("map_kind")), .text = builder_string(b, VIEW("file"))},
+                         {.key = builder_string(b, VIEW("path")), .text = builder_string(b, VIEW("/m/a.gguf"))},
+                         {.key = builder_string(b, VIEW("weights")), .number = 1}};
+    context_id file = builder_context(b, THREAD_NONE, builder_labels(b, l, 3));
+    l[0].text = builder_string(b, VIEW("anon"));
+    context_id anon = builder_context(b, THREAD_NONE, builder_labels(b, l, 1));
+    builder_sample(b, set, 1, file, story_stack(b, "main;load"), (int64_t[]){1, 64});
+    builder_sample(b, set, 2, anon, story_stack(b, "main;pack"), (int64_t[]){1, 8});
+    builder_sample(b, set, 3, anon, story_stack(b, "main;pack"), (int64_t[]){1, 24});
+    builder_sample(b, set, 4, anon, story_stack(b, "main;pack"), (int64_t[]){-1, -24});
+    own(profile) struct profile *p = NULL;
+    own(heap_mapped) struct heap_mapped m = {0};
+    CHECK(builder_finish(b, &p, NULL) && heap_mapped_of(&m, p));
+    CHECK_EQ(m.n, 2);
+    CHECK(m.rows[0].is_weights && m.rows[0].live_bytes == 64);
+    CHECK_STR(profile_string(p, m.rows[0].path).at, "/m/a.gguf");
+    CHECK(!m.rows[1].is_weights && m.rows[1].live_bytes == 8 && m.rows[1].mapped_bytes == 32 && m.rows[1].live_count == 1);
+    CHECK(!heap_set(p)); /* mappings are no heap */
+}
+
 /* A file may say anything; sums stop at the ends, and nothing is taken for a heap that is none. */
 static void test_nonsense(void)
 {
@@ -409,6 +436,7 @@ int main(void)
     test_exact_difference();
     test_groups();
     test_classes();
+    test_mapped();
     test_nonsense();
     return CHECK_DONE();
 }
