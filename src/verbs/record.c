@@ -38,7 +38,7 @@ static const struct option record_options[] = {
     FLAG(0, "heap-blocks", S, heap_blocks, "with --heap: every block on its own, with address, size, stack and times"),
     FLAG(0, "no-memory", S, no_memory, "leave out how much memory the processes have; it costs next to nothing"),
     FLAG(0, "pss", S, pss, "read PSS at the beginning and at the end; holds the process up for 15 ms per gigabyte, each time"),
-    FLAG(0, "touched", S, touched, "see whether mapped weights are still read; holds the process up for 40 ms per gigabyte, every ten seconds"),
+    FLAG(0, "touched", S, touched, "see whether mapped weights are still read; holds the process up for 40 ms per gigabyte, a hundredth of the time at most"),
     FLAG(0, "no-children", S, no_children, "leave out the processes that the program starts"),
     FLAG(0, "include-kernel", S, include_kernel, "insist on samples in the kernel; else they are there when allowed"),
     FLAG(0, "no-kernel", S, no_kernel, "leave out samples in the kernel"),

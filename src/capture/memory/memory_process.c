@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 #define PASS_REST_NS UINT64_C(1000000000)
 #define PASS_CHANGED_NS UINT64_C(200000000) /* something was mapped or unmapped */
@@ -170,13 +169,6 @@ static void say_resident(struct memory_process *p, const struct memory_watch *w)
 
 /* A pass. */
 
-static uint64_t thread_cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t longer(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 static bool is_due(const struct memory_process *p, uint64_t now_ns)
@@ -257,10 +249,10 @@ void memory_process_pass(struct memory_process *p, const struct memory_watch *w,
     uint64_t now_ns = clock_monotonic_ns();
     if (p->pages.fd < 0 && !is_due(p, now_ns))
         return;
-    uint64_t cpu_ns = thread_cpu_ns(), before_ns = p->pages.fd < 0 ? 0 : p->pass_cpu_ns;
+    uint64_t cpu_ns = clock_thread_cpu_ns(), before_ns = p->pages.fd < 0 ? 0 : p->pass_cpu_ns;
     if (p->pages.fd >= 0 || begin_pass(p, w))
         count_some(p, w, until_ns);
-    p->pass_cpu_ns = before_ns + thread_cpu_ns() - cpu_ns;
+    p->pass_cpu_ns = before_ns + clock_thread_cpu_ns() - cpu_ns;
 }
 
 /* Between passes: a pass has rows of its own in mind. */

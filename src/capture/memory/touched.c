@@ -7,8 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define REST_FIRST_NS UINT64_C(1000000000)
-#define REST_MOST_NS UINT64_C(10000000000)
+#define REST_NS UINT64_C(2000000000)
 enum { REST_SHARE = 100 };
 
 static struct holding *weights_of(struct holdings *h, const struct map_news *m)
@@ -64,18 +63,15 @@ static bool count_marks(struct holdings *h, const struct host *host, int32_t pid
     return reader_open(&r, path, e) && touched_take(h, &r, e);
 }
 
-static uint64_t shorter(uint64_t a, uint64_t b) { return a < b ? a : b; }
-
 bool touched_look(struct touched *t, struct holdings *h, const struct host *host, int32_t pid, struct err *e)
 {
-    uint64_t begun_ns = clock_monotonic_ns();
+    uint64_t cpu_ns = clock_thread_cpu_ns();
     bool ok = !t->next_ns || count_marks(h, host, pid, e);
     for (size_t i = 0; i < h->n; i++)
         if (!t->next_ns || !h->rows[i].is_weights)
             h->rows[i].touched_bytes = NAN;
     ok = ok && take_marks_away(host, pid, e);
-    uint64_t now_ns = clock_monotonic_ns(), least_ns = REST_SHARE * (now_ns - begun_ns);
-    t->rest_ns = t->rest_ns ? shorter(2 * t->rest_ns, REST_MOST_NS) : REST_FIRST_NS;
-    t->next_ns = now_ns + (t->rest_ns > least_ns ? t->rest_ns : least_ns);
+    uint64_t rest_ns = REST_SHARE * (clock_thread_cpu_ns() - cpu_ns);
+    t->next_ns = clock_monotonic_ns() + (rest_ns > REST_NS ? rest_ns : REST_NS);
     return ok;
 }

@@ -8,8 +8,8 @@
  *     take the marks away ── the program runs ── count them, take them away ── ...
  *
  * It is for those who ask: the process cannot map memory meanwhile, for about 20 ms per gigabyte
- * that it has in memory, twice each time. So it is done after 1, 2, 4, ... seconds, from then on
- * every ten, and less often for those where it takes longer than a hundredth of the time.
+ * that it has in memory, twice each time. So it is done every two seconds for small programs, and less
+ * often where it would take more than a hundredth of the time: every eight for two gigabytes.
  *
  * Threads: one at a time. Fails: not ours to look at, or this kernel cannot.
  */
@@ -17,7 +17,7 @@
 #include "capture/memory/holdings.h"
 
 struct touched {
-    uint64_t next_ns, rest_ns; /* when to look again; 0: the marks have not been taken away yet */
+    uint64_t next_ns; /* when to look again; 0: the marks have not been taken away yet */
 };
 
 bool touched_is_due(const struct touched *t, const struct holdings *h, uint64_t now_ns); /* never without weights */
