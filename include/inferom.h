@@ -62,7 +62,7 @@ typedef struct inferom_row {
     double min_ns, mean_ns, max_ns; /* of one call; NAN when none was timed */
     double p50_ns, p90_ns, p99_ns;  /* within 3.2 % */
     double deviation_ns;
-    int64_t allocations, bytes;     /* by itself, as inferom_allocated() was told; -1: nobody told */
+    int64_t allocations, bytes;     /* by itself, as the heap agent counted or inferom_allocated() was told; -1: nobody did */
 } inferom_row;
 
 /* Who called a scope, or whom it called; name NULL: nobody, a thread began with it. */
@@ -127,6 +127,9 @@ INFEROM_API void inferom_request_leave(inferom_request *before);
 
 /* Memory: an arena, a pool or a device tells what it gave to the calling thread. */
 INFEROM_API void inferom_allocated(size_t bytes);
+
+/* The innermost scope of the calling thread, for who samples inside the process: a number per thread and path; 0: none. */
+INFEROM_API uint32_t inferom_scope_here(void);
 
 /* When to record. */
 INFEROM_API int inferom_enable(int on);      /* returns what it was */
@@ -269,6 +272,7 @@ static inline inferom_request *inferom_request_new(const char *id) { (void)id; r
 static inline inferom_request *inferom_request_enter(inferom_request *r) { (void)r; return NULL; }
 static inline void inferom_request_leave(inferom_request *before) { (void)before; }
 static inline void inferom_allocated(size_t bytes) { (void)bytes; }
+static inline uint32_t inferom_scope_here(void) { return 0; }
 static inline int inferom_enable(int on) { (void)on; return 0; }
 static inline void inferom_reset(void) {}
 static inline int inferom_warmup(const char *name, uint32_t calls) { (void)name; (void)calls; return 0; }

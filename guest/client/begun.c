@@ -32,7 +32,7 @@ static struct block *block_for(const char *name, enum site_kind kind, inferom_si
     b->busy = 0;
     if (*out)
         return b;
-    PUT(b->lost_scopes, b->lost_scopes + 1);
+    PUT(b->w->lost_scopes, b->w->lost_scopes + 1);
     return NULL;
 }
 
@@ -53,28 +53,33 @@ void inferom_end(uint64_t scope)
     if (o > b->open && o <= b->top && !o->scope && handle_of(b, o) == scope)
         scope_close(b, o, 0);
     else
-        PUT(b->misused, b->misused + 1);
+        PUT(b->w->misused, b->w->misused + 1);
 }
 
 /* Phases. */
 
+static struct scopes_event phase_event(const struct open *o, uint64_t began, uint64_t now, uint32_t request)
+{
+    return (struct scopes_event){.began = began, .ended = now, .site = o->node->w->site, .request = request, .kind = EVENT_PHASE};
+}
+
 /* In place, where there is room; else the long way. */
 static inline void event_phase(struct block *b, const struct open *o, uint64_t began, uint64_t now)
 {
-    struct event *piece = b->events_n / EVENT_BLOCK < EVENT_BLOCKS_MOST ? b->events[b->events_n / EVENT_BLOCK] : NULL;
-    if (!piece || b->events_epoch != GET(epoch)) {
+    struct scopes_thread *w = b->w;
+    uint64_t n = w->events;
+    struct scopes_event_list *list = n / EVENT_BLOCK < EVENT_BLOCKS_MOST ? b->events[n / EVENT_BLOCK] : NULL;
+    if (!list || w->events_epoch != GET(epoch) || (o->request && o->request->told_by != process_number)) {
         phase_ended(b, o, now);
         return;
     }
-    piece[b->events_n % EVENT_BLOCK] = (struct event){.began = began, .ended = now, .site = o->node->site->same,
-                                                      .request = o->request, .kind = EVENT_PHASE};
-    PUT_LINK(b->events_n, b->events_n + 1);
+    list->events[n % EVENT_BLOCK] = phase_event(o, began, now, o->request ? o->request->number : 0);
+    PUT_LINK(w->events, n + 1);
 }
 
 void phase_ended(struct block *b, const struct open *o, uint64_t now)
 {
-    event_add(b, (struct event){.began = o->began, .ended = now, .site = o->node->site->same, .request = o->request,
-                                .kind = EVENT_PHASE});
+    event_add(b, phase_event(o, o->began, now, request_number(b, o->request)));
 }
 
 /* Is the innermost scope of all a phase? */
@@ -115,11 +120,14 @@ void inferom_phase_site(inferom_site *site)
         phase_unusual(site);
         return;
     }
+    const struct node *ended = o->node;
     event_phase(b, o, began, now);
     push(b, NULL, n, UINTPTR_MAX);
-    o->began = now;
+    show_begin(b, o, n, now);
     o->request = b->request;
     o->serial = b->serial++;
+    if (RARELY(now - began >= record_least))
+        record_call(b, ended, began, now - began);
 }
 
 void inferom_phase(const char *name)

@@ -7,10 +7,13 @@
  *
  *     threads ──> block ──> block ──> ...                     never freed, taken over by later threads
  *                   │
- *                   ├ root ─ decode ─ attention               one node per path; statistics in place
+ *                   ├ root ─ decode ─ attention               one node per path
  *                   │     └─ sample
  *                   ├ open[]: where it is now
- *                   └ events
+ *                   └ items: numbers, names, events           in pieces of memory that a recorder shares
+ *
+ * How things hang together is pointers, and ours alone. What was counted lies in items without pointers
+ * (inferom/scopes_wire.h), named `w` here: when the process is killed, the recorder still has them.
  *
  * The owner alone writes to its block. On its way in and out of a scope: no lock, no
  * allocation, no system call. Whoever wants results walks all blocks meanwhile: nodes
@@ -22,6 +25,8 @@
  */
 #pragma once
 #include "inferom.h"
+#include "inferom/heap_counters.h"
+#include "inferom/scopes_wire.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -40,28 +45,30 @@ static inline double larger(double a, double b) { return b > a || a != a ? b : a
 static inline int64_t rounded(double v) { return (int64_t)(v < 0 ? v - 0.5 : v + 0.5); }
 
 enum {
-    OCTAVES = 42,       /* of ticks: the last one begins after an hour */
-    STEPS = 16,         /* buckets in an octave: a bucket is at most 1/16 as wide as where it begins */
-    METRICS_MOST = 256, /* different counters and gauges */
+    OCTAVES = SCOPES_OCTAVES,
+    STEPS = SCOPES_STEPS,
+    METRICS_MOST = SCOPES_METRICS_MOST,
     BLOCKS_APART = 512, /* threads whose numbers are kept apart; later ones join those that ended */
-    ID_BYTES = 64,      /* of a request */
-    EVENT_BLOCK = 1024, /* events in a piece of memory */
-    EVENT_BLOCKS_MOST = 64,
+    ID_BYTES = SCOPES_ID_BYTES,
+    EVENT_BLOCK = SCOPES_EVENTS,
+    EVENT_BLOCKS_MOST = SCOPES_EVENT_ITEMS_MOST,
     REQUESTS_MOST = 1 << 16, /* made by one thread */
-    DEPTH_MOST = 512,   /* of scopes in scopes; deeper ones are counted as lost */
+    DEPTH_MOST = SCOPES_DEPTH_MOST, /* deeper scopes are counted as lost */
     OPEN_MOST = DEPTH_MOST + 1,
-    NODES_MOST = 1 << 16, /* of one thread */
+    NODES_MOST = SCOPES_NODES_MOST,
     STRIDE_MOST = 64    /* one call in so many is timed, at least */
 };
 
 /* When a scope began, if not at a tick: 0 is a call that is not timed. */
-#define BEGAN_SPECIAL (UINT64_MAX - 1)
+#define BEGAN_SPECIAL SCOPES_BEGAN_SPECIAL
 #define BEGAN_IN_PARENT UINT64_MAX       /* before the fork; the parent counts it */
 #define BEGAN_MUTED (UINT64_MAX - 1)     /* left out, with all inside it */
 
 #define LONGEST ((UINT64_C(1) << 45) - 1) /* ticks: hours; a call that took longer took so long */
 
-enum site_kind { SITE_SCOPE, SITE_PHASE, SITE_COUNTER, SITE_GAUGE };
+enum site_kind {
+    SITE_SCOPE = SCOPES_SITE_SCOPE, SITE_PHASE = SCOPES_SITE_PHASE, SITE_COUNTER = SCOPES_SITE_COUNTER, SITE_GAUGE = SCOPES_SITE_GAUGE
+};
 
 /* Ticks. */
 extern bool ticks_are_tsc;
@@ -94,7 +101,7 @@ static inline __attribute__((always_inline)) uint64_t ticks_counter(void)
 
 static inline uint64_t ticks_now(void) { return ticks_are_tsc ? ticks_counter() : ticks_slow(); }
 
-/* The tree. */
+/* The tree. The first line of cache is what every call looks at. */
 struct node {
     inferom_site *site; /* NULL: the root */
     struct node *parent;
@@ -107,41 +114,29 @@ struct node {
         };
         uint64_t is_special;     /* either of them */
     };
+    struct scopes_node *w;       /* what was counted */
     uint32_t epoch;
     uint32_t stride;    /* one in so many is timed */
-    uint32_t depth;
-    uint64_t timed, skipped, cut, left_out;
-    uint64_t last;      /* length of the last timed call: not in a bucket yet */
-    uint64_t total, least, most; /* ticks, of timed calls */
+    uint32_t depth, number;
+
     uint64_t look_at;   /* so many timed calls: see whether the stride is still right */
-    int64_t middle;     /* the first length: squares are of distances from it, so that nothing cancels */
-    double squares;
-    uint64_t allocations, bytes; /* while this was the innermost scope */
     struct node *children, *next; /* published */
-    uint64_t *octaves[OCTAVES];   /* published; NULL: nobody was there */
+    struct scopes_buckets *octaves[OCTAVES]; /* published; NULL: nobody was there */
 };
 
-enum event_kind { EVENT_PHASE, EVENT_REQUEST, EVENT_READING };
-
-struct event {
-    uint64_t began, ended; /* ticks; of a reading: when, and nothing */
-    inferom_site *site;    /* of a phase or reading */
-    inferom_request *request; /* whom it was for, or NULL */
-    double value;
-    uint64_t kind;
-};
+enum event_kind { EVENT_PHASE = SCOPES_EVENT_PHASE, EVENT_REQUEST = SCOPES_EVENT_REQUEST, EVENT_READING = SCOPES_EVENT_READING };
 
 struct inferom_request {
     char id[ID_BYTES];
-    uint64_t began;
     uint32_t number; /* 1, 2, ...: two requests may have the same id */
-    uint32_t epoch;
+    uint32_t told_by; /* the process whose items have it */
+    struct inferom_request *next; /* made by the same thread before */
 };
 
-struct metric {
-    double sum, told_sum, last, least, most; /* sum: of a counter's amounts, or of a gauge's values */
-    uint64_t times, last_tick, told_tick;
-    uint32_t epoch;
+/* When a counter or gauge was last told about. */
+struct told {
+    double sum;
+    uint64_t tick;
 };
 
 /*
@@ -161,6 +156,11 @@ struct open {
 struct block {
     struct open *top;          /* the innermost one; at least open[0], which nobody opened */
     struct node *node;         /* of it */
+    struct scopes_thread *w;
+    const struct inferom_heap_counters *heap; /* of this thread; NULL: nobody counts */
+    uint64_t heap_allocations, heap_bytes;    /* of them, those that some scope has */
+    uint64_t record_head, record_room;        /* written; may be written before somebody looks whether there is more room */
+    struct scopes_record *ring[SCOPES_RING_PIECES];
     uintptr_t stack_low, stack_high;
     struct open *muted_by;     /* a call that is left out, and all inside it; `node` is `nobody` then */
     uint32_t busy;             /* a signal handler that finds this set records nothing */
@@ -170,22 +170,23 @@ struct block {
     inferom_request *request;
     uint64_t request_began;
     struct node root;
+    struct scopes_node root_row; /* of nobody's interest */
 
-    uint32_t tid;              /* of the last thread that had it */
-    uint32_t threads;          /* that had it */
+    uint32_t number;           /* among the threads of the process */
     uint32_t is_taken;
-    char name[16];
     struct block *next;
 
     uint32_t requests;         /* made by it */
-    uint64_t lost_scopes, lost_events, misused;
-    uint32_t events_epoch;
-    uint64_t events_n;
-    struct event *events[EVENT_BLOCKS_MOST];
-    struct metric *metrics;    /* METRICS_MOST of them; NULL: none yet */
+    inferom_request *made;
+    struct scopes_event_list *events[EVENT_BLOCKS_MOST];
+    struct scopes_metrics *metrics; /* NULL: none yet */
+    struct told *told;              /* METRICS_MOST of them, with it */
     struct open open[OPEN_MOST];
 
     uint8_t *arena, *arena_end;
+    struct scopes_piece *piece, own_piece; /* that items are put into; own: when there is no region */
+    uint8_t *piece_bytes;
+    uint32_t piece_room, item_bytes, item_pieces; /* item_bytes: of the item that is being made */
 };
 
 /*
@@ -200,13 +201,23 @@ static inline struct block *mine(void) { return my_block == &no_block ? NULL : m
 extern struct block *blocks; /* all there are; published */
 extern uint32_t epoch;
 extern uint32_t timing_is_adaptive;
-extern uint32_t memory_is_told; /* somebody called inferom_allocated() */
+extern uint64_t record_least; /* ticks: shorter calls leave no record; UINT64_MAX: nobody reads them */
 
 /* threads.c */
 struct block *block_of_this_thread(void); /* made or taken over when there is none; NULL: no memory */
 void *block_memory(struct block *b, size_t bytes); /* zeroed, never given back; NULL: none left */
 void threads_start(void);
 uint32_t this_tid(void);
+
+/* pieces.c: items; zeroed, and seen by others from item_done() on. NULL: no memory. One at a time. */
+extern struct scopes_process *process; /* what all threads have in common */
+extern uint32_t process_number;        /* 0: there is no region */
+void *item_new(struct block *b, enum scopes_kind kind, size_t bytes);
+void item_done(struct block *b);
+bool pieces_start(void);               /* is there a recorder? */
+void process_begins(struct block *b);  /* tells about the process, once */
+void process_forked(void);
+struct scopes_record *ring_piece(struct block *b, uint16_t index); /* NULL: no memory, or nobody reads */
 
 /* scope.c */
 struct open *scope_open(struct block *b, const inferom_scope *scope, inferom_site *site, uintptr_t stack, uint64_t now); /* NULL: lost */
@@ -217,9 +228,12 @@ void scopes_forget(struct block *b);   /* after a fork: they are the parent's */
 /* begun.c */
 void phase_ended(struct block *b, const struct open *o, uint64_t now);
 
-/* Where a bucket begins, and where it ends; ticks. */
-static inline uint64_t bucket_from(size_t octave, size_t step) { return octave ? (uint64_t)(STEPS + step) << (octave - 1) : step; }
-static inline uint64_t bucket_to(size_t octave, size_t step) { return bucket_from(octave, step) + (octave ? UINT64_C(1) << (octave - 1) : 1); }
+/* records.c: one record of a call that ended, if it is long enough for one. */
+void record_call(struct block *b, const struct node *n, uint64_t began, uint64_t ticks);
+void records_learn(void);
+
+/* scope.c, for a child of fork(): its own numbers, from nothing. False: no memory. */
+bool node_tell(struct block *b, struct node *n);
 
 /* sites.c */
 const char *site_name(const inferom_site *s);
@@ -229,11 +243,15 @@ inferom_site *site_named(const char *name, enum site_kind kind); /* copied when 
 inferom_site *sites(void);             /* all there are, the last one first; next leads on */
 void sites_lock(void);                 /* for fork() */
 void sites_unlock(void);
+uint32_t site_number(const inferom_site *s);      /* of the first of its name; 0: none */
+inferom_site *site_at(uint32_t number);           /* NULL: there is none */
+void sites_tell_again(struct block *b);           /* in a child of fork() */
 bool site_takes_warmup(inferom_site *s); /* is this call one to leave out? */
 void warmup_from_text(const char *text); /* "decode=3,prefill=1" */
 
 /* events.c */
-void event_add(struct block *b, struct event e);
+void event_add(struct block *b, struct scopes_event e);
+uint32_t request_number(struct block *b, inferom_request *r); /* tells about it where that is new; 0: nobody */
 void results_lock(void); /* against inferom_reset() */
 void results_unlock(void);
 
@@ -246,6 +264,6 @@ bool metric_sum_of(const inferom_site *s, struct metric_sum *out);
 
 /* lifetime.c */
 extern struct run_facts {
-    char program[16];
+    char program[SCOPES_NAME_BYTES];
     uint64_t began_ns;
 } run_facts;

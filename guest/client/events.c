@@ -12,41 +12,50 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 void results_lock(void) { pthread_mutex_lock(&lock); }
 void results_unlock(void) { pthread_mutex_unlock(&lock); }
 
-static struct event *piece_for(struct block *b, uint64_t n)
+static struct scopes_event *list_for(struct block *b, uint64_t n)
 {
-    size_t piece = n / EVENT_BLOCK;
-    if (piece >= EVENT_BLOCKS_MOST || b->events[piece])
-        return piece < EVENT_BLOCKS_MOST ? b->events[piece] : NULL;
-    b->busy = 1;
-    b->events[piece] = block_memory(b, EVENT_BLOCK * sizeof(struct event));
-    b->busy = 0;
-    return b->events[piece];
+    size_t index = n / EVENT_BLOCK;
+    if (index >= EVENT_BLOCKS_MOST)
+        return NULL;
+    if (!b->events[index]) {
+        b->busy = 1;
+        struct scopes_event_list *list = item_new(b, SCOPES_EVENT_LIST, sizeof *list);
+        if (list) {
+            list->index = (uint32_t)index;
+            item_done(b);
+        }
+        b->events[index] = list;
+        b->busy = 0;
+    }
+    return b->events[index] ? b->events[index]->events : NULL;
 }
 
 /* Those of an older epoch are overwritten: whoever reads passes over them, and holds the lock that reset takes. */
-void event_add(struct block *b, struct event e)
+void event_add(struct block *b, struct scopes_event e)
 {
     uint32_t now = GET(epoch);
+    struct scopes_thread *w = b->w;
     if (b->busy)
         return;
-    if (b->events_epoch != now) {
-        PUT_LINK(b->events_n, 0);
-        PUT(b->lost_events, 0);
-        PUT_LINK(b->events_epoch, now);
+    if (w->events_epoch != now) {
+        PUT_LINK(w->events, 0);
+        PUT(w->lost_events, 0);
+        PUT_LINK(w->events_epoch, now);
     }
-    struct event *piece = piece_for(b, b->events_n);
-    if (!piece) {
-        PUT(b->lost_events, b->lost_events + 1);
+    struct scopes_event *list = list_for(b, w->events);
+    if (!list) {
+        PUT(w->lost_events, w->lost_events + 1);
         return;
     }
-    piece[b->events_n % EVENT_BLOCK] = e;
-    PUT_LINK(b->events_n, b->events_n + 1);
+    list[w->events % EVENT_BLOCK] = e;
+    PUT_LINK(w->events, w->events + 1);
 }
 
 void inferom_reset(void)
 {
     results_lock();
-    __atomic_add_fetch(&epoch, 1, __ATOMIC_RELAXED);
+    uint32_t now = __atomic_add_fetch(&epoch, 1, __ATOMIC_RELAXED);
+    PUT(process->epoch, now);
     results_unlock();
 }
 
@@ -57,6 +66,27 @@ int inferom_enable(int on)
 
 /* Requests. */
 
+static void request_tell(struct block *b, inferom_request *r)
+{
+    b->busy = 1;
+    struct scopes_request *item = item_new(b, SCOPES_REQUEST, sizeof *item);
+    if (item) {
+        item->number = r->number;
+        memcpy(item->id, r->id, sizeof item->id);
+        item_done(b);
+        PUT(r->told_by, process_number);
+    }
+    b->busy = 0;
+}
+
+/* One that came over from before a fork is news to the process that it is in now. */
+uint32_t request_number(struct block *b, inferom_request *r)
+{
+    if (r && GET(r->told_by) != process_number && !b->busy)
+        request_tell(b, r);
+    return r ? r->number : 0;
+}
+
 inferom_request *inferom_request_new(const char *id)
 {
     static uint32_t numbers;
@@ -64,7 +94,7 @@ inferom_request *inferom_request_new(const char *id)
     if (!b || b->busy)
         return NULL;
     if (GET(b->requests) >= REQUESTS_MOST) {
-        PUT(b->lost_events, b->lost_events + 1);
+        PUT(b->w->lost_events, b->w->lost_events + 1);
         return NULL;
     }
     b->busy = 1;
@@ -75,6 +105,9 @@ inferom_request *inferom_request_new(const char *id)
     size_t n = strnlen(id, sizeof r->id - 1);
     memcpy(r->id, id, n);
     r->number = __atomic_add_fetch(&numbers, 1, __ATOMIC_RELAXED);
+    r->next = b->made;
+    request_tell(b, r);
+    PUT_LINK(b->made, r);
     PUT(b->requests, b->requests + 1);
     return r;
 }
@@ -82,7 +115,8 @@ inferom_request *inferom_request_new(const char *id)
 static void request_ends(struct block *b, uint64_t now)
 {
     if (b->request)
-        event_add(b, (struct event){.began = b->request_began, .ended = now, .request = b->request, .kind = EVENT_REQUEST});
+        event_add(b, (struct scopes_event){.began = b->request_began, .ended = now, .request = request_number(b, b->request),
+                                           .kind = EVENT_REQUEST});
 }
 
 static inferom_request *work_for(inferom_request *r)

@@ -26,8 +26,8 @@ static inline uint64_t *bucket_for(const struct node *n, uint64_t ticks)
     unsigned top = 63 - (unsigned)__builtin_clzll(ticks | 8), octave = top - 3;
     if (RARELY(octave >= OCTAVES))
         return NULL;
-    uint64_t *steps = n->octaves[octave];
-    return steps ? &steps[ticks >> (octave ? octave - 1 : 0) & (STEPS - 1)] : NULL;
+    struct scopes_buckets *steps = n->octaves[octave];
+    return steps ? &steps->counts[ticks >> (octave ? octave - 1 : 0) & (STEPS - 1)] : NULL;
 }
 
 /* Between nothing and twice the stride, evenly: a loop with a rhythm of its own is not met always at the same beat. */
@@ -47,18 +47,32 @@ static inline uint32_t skips(struct block *b, uint32_t stride)
  */
 static inline void add_length(struct block *b, struct node *n, uint64_t ticks, uint64_t *bucket)
 {
-    PUT(n->last, ticks);
-    double away = (double)((int64_t)ticks - n->middle);
-    PUT(n->timed, n->timed + 1);
-    PUT(n->total, n->total + ticks);
-    PUT_REAL(n->squares, n->squares + away * away);
-    if (RARELY(ticks < n->least))
-        PUT(n->least, ticks);
-    if (RARELY(ticks > n->most))
-        PUT(n->most, ticks);
+    struct scopes_node *w = n->w;
+    PUT(w->last, ticks);
+    double away = (double)((int64_t)ticks - w->middle);
+    PUT(w->timed, w->timed + 1);
+    PUT(w->total, w->total + ticks);
+    PUT_REAL(w->squares, w->squares + away * away);
+    if (RARELY(ticks < w->least))
+        PUT(w->least, ticks);
+    if (RARELY(ticks > w->most))
+        PUT(w->most, ticks);
     PUT(*bucket, *bucket + 1);
     if (n->stride > 1)
         PUT(n->skip, skips(b, n->stride));
+}
+
+/* What the thread allocated since somebody was last charged is the innermost scope's. */
+static inline void charge(struct block *b, struct scopes_node *w)
+{
+    const struct inferom_heap_counters *heap = b->heap;
+    if (!heap)
+        return;
+    uint64_t allocations = GET(heap->allocations), size = GET(heap->bytes);
+    PUT(w->allocations, w->allocations + (allocations - b->heap_allocations));
+    PUT(w->bytes, w->bytes + (size - b->heap_bytes));
+    b->heap_allocations = allocations;
+    b->heap_bytes = size;
 }
 
 /*
@@ -75,6 +89,23 @@ static inline void pop(struct block *b, struct open *o)
     IN_THIS_ORDER(); /* a handler puts back the node of `top` */
     PUT(b->node, around);
 }
+
+/* For others to see: since when the innermost scope is open. One that is not timed is not seen. */
+static inline void show_begin(struct block *b, struct open *o, const struct node *n, uint64_t began)
+{
+    o->began = began;
+    PUT(b->w->began[n->depth], began);
+    PUT_LINK(b->w->now, n->number);
+}
+
+static inline void skip_one(struct block *b, struct open *o, struct node *n, uint32_t skip)
+{
+    PUT(n->skip, skip - 1);
+    o->began = SCOPES_NOT_TIMED;
+    PUT(b->w->began[n->depth], SCOPES_NOT_TIMED);
+}
+
+static inline void show_end(struct block *b, const struct open *o) { PUT_LINK(b->w->now, o[-1].node->number); }
 
 /* Scopes follow each other in loops: norm, attention, norm, feed-forward, and again. */
 static inline struct node *likely_child(const struct node *around) { return around->last_child->then; }
@@ -104,10 +135,12 @@ static inline struct open *push(struct block *b, const inferom_scope *scope, str
 static inline __attribute__((always_inline)) bool end_usual(struct block *b, struct open *o, uint64_t now)
 {
     struct node *n = o->node;
-    uint64_t ticks = now - o->began, *bucket = bucket_for(n, n->last);
-    if (RARELY(n->epoch != GET(epoch) || ticks > LONGEST || !bucket || n->timed + 1 >= n->look_at))
+    uint64_t ticks = now - o->began, *bucket = bucket_for(n, n->w->last);
+    if (RARELY(n->epoch != GET(epoch) || ticks > LONGEST || !bucket || n->w->timed + 1 >= n->look_at))
         return false;
+    charge(b, n->w);
     add_length(b, n, ticks, bucket);
+    show_end(b, o);
     pop(b, o);
     return true;
 }

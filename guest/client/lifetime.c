@@ -3,14 +3,16 @@
  *
  *     INFEROM_SCOPES=on            record from the start; at exit print the table to stderr and write the file
  *     INFEROM_SCOPES=file|table    record, and do one of the two
- *     INFEROM_SCOPES=record        as file, without a word when it fails: from 'inferom record', which may be gone by then
+ *     INFEROM_SCOPES=off           record nothing, even when 'inferom record' asks
  *     INFEROM_SCOPES_FILE=PATH     where to; %p is the process id. "PROGRAM.%p.inferom" when not said
  *     INFEROM_SCOPES_WARMUP=decode=3,prefill=1
  *     INFEROM_SCOPES_TIMING=every  time every call, however short
  *     INFEROM_SCOPES_SIGNAL=N      a signal with this number switches recording on and off
  *
+ *     INFEROM_SCOPES_FD, _PATH     where the memory is that 'inferom record' shares (pieces.c): then it is recorded, too
+ *
  * Without any of them nothing is recorded and nothing happens at exit. A program that ends by _exit(), a signal
- * or exec() does not come here: what it wants to keep it writes itself, with inferom_write().
+ * or exec() does not come here: what it wants to keep it writes itself, with inferom_write(). A recorder does not care.
  */
 #include "client.h"
 
@@ -27,7 +29,7 @@ uint32_t inferom_is_on;
 uint32_t timing_is_adaptive = 1;
 struct run_facts run_facts;
 
-static bool wants_table, wants_file, is_recorded;
+static bool wants_table, wants_file;
 static const char *file_pattern;
 
 const char *inferom_version(void) { return INFEROM_VERSION; }
@@ -96,8 +98,17 @@ static void at_the_end(void)
     char path[8192];
     file_path(path, sizeof path);
     int error = inferom_write(path);
-    if (error && !is_recorded)
+    if (error)
         say_failure(path, error);
+}
+
+/* Somebody outside may be looking. */
+static bool is_recorded(const char *wanted)
+{
+    if (says(wanted, "off") || !pieces_start())
+        return false;
+    records_learn();
+    return true;
 }
 
 /* Early, so that the constructors of the program find it; its destructors then come before the end. */
@@ -111,11 +122,10 @@ __attribute__((constructor(200))) static void start(void)
     file_pattern = getenv("INFEROM_SCOPES_FILE");
     warmup_from_text(getenv("INFEROM_SCOPES_WARMUP"));
     listen_to(getenv("INFEROM_SCOPES_SIGNAL"));
-    bool is_on = says(wanted, "on") || says(wanted, "1");
+    bool is_on = says(wanted, "on") || says(wanted, "1"), is_shared = is_recorded(wanted);
     wants_table = is_on || says(wanted, "table");
-    is_recorded = says(wanted, "record");
-    wants_file = is_on || is_recorded || says(wanted, "file");
-    PUT(inferom_is_on, wants_table || wants_file);
+    wants_file = is_on || says(wanted, "file");
+    PUT(inferom_is_on, wants_table || wants_file || is_shared);
 }
 
 __attribute__((destructor(200))) static void end(void) { at_the_end(); }

@@ -8,45 +8,54 @@
 #include <math.h>
 #include <string.h>
 
-static struct metric *row_for(struct block *b, inferom_site *site, enum site_kind kind)
+static struct scopes_metrics *make_rows(struct block *b)
+{
+    b->told = block_memory(b, METRICS_MOST * sizeof *b->told);
+    struct scopes_metrics *m = b->told ? item_new(b, SCOPES_METRICS, sizeof *m) : NULL;
+    if (m)
+        item_done(b);
+    return m;
+}
+
+static struct scopes_metric *row_for(struct block *b, inferom_site *site, enum site_kind kind)
 {
     if (b->busy || b->muted_by)
         return NULL;
     b->busy = 1;
     site_register(site, kind);
     if (!b->metrics)
-        PUT_LINK(b->metrics, block_memory(b, METRICS_MOST * sizeof *b->metrics));
+        PUT_LINK(b->metrics, make_rows(b));
     b->busy = 0;
     uint32_t id = site->same->id;
     if (!b->metrics || id >= METRICS_MOST) {
-        PUT(b->lost_events, b->lost_events + 1);
+        PUT(b->w->lost_events, b->w->lost_events + 1);
         return NULL;
     }
-    struct metric *m = &b->metrics[id];
+    struct scopes_metric *m = &b->metrics->rows[id];
     uint32_t now = GET(epoch);
     if (m->epoch != now) {
         PUT_REAL(m->sum, 0);
         PUT(m->times, 0);
-        m->told_tick = 0;
-        m->told_sum = 0;
+        b->told[id] = (struct told){0};
         PUT_LINK(m->epoch, now);
     }
     return m;
 }
 
 /* What a reader of the series sees: what this thread added since, or the value. */
-static void tell(struct block *b, struct metric *m, inferom_site *site, uint64_t now, double value)
+static void tell(struct block *b, const struct scopes_metric *m, const inferom_site *site, uint64_t now, double value)
 {
-    if (m->told_tick && now - m->told_tick < ticks_in_a_millisecond())
+    struct told *told = &b->told[site->same->id];
+    if (told->tick && now - told->tick < ticks_in_a_millisecond())
         return;
-    m->told_tick = now;
-    m->told_sum = m->sum;
-    event_add(b, (struct event){.began = now, .site = site->same, .value = value, .kind = EVENT_READING});
+    told->tick = now;
+    told->sum = m->sum;
+    event_add(b, (struct scopes_event){.began = now, .site = site_number(site), .value = value, .kind = EVENT_READING});
 }
 
-static struct metric *take(struct block *b, inferom_site *site, enum site_kind kind, double value, uint64_t now)
+static struct scopes_metric *take(struct block *b, inferom_site *site, enum site_kind kind, double value, uint64_t now)
 {
-    struct metric *m = row_for(b, site, kind);
+    struct scopes_metric *m = row_for(b, site, kind);
     if (!m)
         return NULL;
     PUT_REAL(m->least, m->times && m->least < value ? m->least : value);
@@ -62,16 +71,16 @@ void inferom_count_site(inferom_site *site, double amount)
 {
     struct block *b = GET(inferom_is_on) && isfinite(amount) ? block_of_this_thread() : NULL;
     uint64_t now = b ? ticks_now() : 0;
-    struct metric *m = b ? take(b, site, SITE_COUNTER, amount, now) : NULL;
+    struct scopes_metric *m = b ? take(b, site, SITE_COUNTER, amount, now) : NULL;
     if (m)
-        tell(b, m, site, now, m->sum - m->told_sum);
+        tell(b, m, site, now, m->sum - b->told[site->same->id].sum);
 }
 
 void inferom_gauge_site(inferom_site *site, double value)
 {
     struct block *b = GET(inferom_is_on) && isfinite(value) ? block_of_this_thread() : NULL;
     uint64_t now = b ? ticks_now() : 0;
-    struct metric *m = b ? take(b, site, SITE_GAUGE, value, now) : NULL;
+    struct scopes_metric *m = b ? take(b, site, SITE_GAUGE, value, now) : NULL;
     if (m)
         tell(b, m, site, now, value);
 }
@@ -85,7 +94,7 @@ static inferom_site *named(const char *name, enum site_kind kind)
     inferom_site *s = site_named(name, kind);
     b->busy = 0;
     if (!s)
-        PUT(b->lost_events, b->lost_events + 1);
+        PUT(b->w->lost_events, b->w->lost_events + 1);
     return s;
 }
 
@@ -113,10 +122,10 @@ bool metric_sum_of(const inferom_site *s, struct metric_sum *out)
     if (s->id >= METRICS_MOST)
         return false;
     for (struct block *b = GET_LINK(blocks); b; b = b->next) {
-        struct metric *m = GET_LINK(b->metrics);
-        if (!m || GET_LINK(m[s->id].epoch) != now || !GET(m[s->id].times))
+        struct scopes_metrics *all = GET_LINK(b->metrics);
+        struct scopes_metric *m = all ? &all->rows[s->id] : NULL;
+        if (!m || GET_LINK(m->epoch) != now || !GET(m->times))
             continue;
-        m += s->id;
         out->least = smaller(out->least, GET_REAL(m->least));
         out->most = larger(out->most, GET_REAL(m->most));
         out->times += GET(m->times);

@@ -38,10 +38,10 @@ static int64_t to_ps(const struct saving *s, double ticks) { return rounded(tick
 
 uint32_t profile_thread(struct saving *s, const struct block *b)
 {
-    uint32_t id, name = capture_string(&s->c, b->name);
+    uint32_t id, name = capture_string(&s->c, b->w->name);
     struct bytes *row = capture_row(&s->c, CAPTURE_THREADS, &id);
     put_varint(row, s->process);
-    put_signed(row, (int64_t)GET(b->tid));
+    put_signed(row, (int64_t)GET(b->w->tid));
     put_varint(row, name);
     return id;
 }
@@ -130,8 +130,8 @@ static void add_times(struct saving *s, const struct path *p, uint32_t stack, ui
             uint64_t n = bucket_of(p, o, k);
             if (!n)
                 continue;
-            const struct number_label labels[] = {{s->key_from, to_ps(s, (double)bucket_from(o, k)), s->unit_ps},
-                                                  {s->key_to, to_ps(s, (double)bucket_to(o, k) - 1), s->unit_ps}};
+            const struct number_label labels[] = {{s->key_from, to_ps(s, (double)scopes_bucket_from(o, k)), s->unit_ps},
+                                                  {s->key_to, to_ps(s, (double)scopes_bucket_to(o, k) - 1), s->unit_ps}};
             uint32_t context = context_row(s, thread, labels_row(s, labels, 2));
             sample_add(s, &s->times, (struct sample){stack, context, {(int64_t)n}});
         }
@@ -292,7 +292,7 @@ int inferom_write(const char *path)
     add_keys(&s);
     add_process(&s);
     add_paths(&s);
-    put_set(&s, 0, "scopes", scope_measures, GET(memory_is_told) ? MEASURES : MEASURES - 2, &s.scopes);
+    put_set(&s, 0, "scopes", scope_measures, GET(process->memory_is_told) ? MEASURES : MEASURES - 2, &s.scopes);
     put_set(&s, 1, "calls", count_measure, 1, &s.calls);
     put_set(&s, 2, "scope times", count_measure, 1, &s.times);
     profile_spans(&s);

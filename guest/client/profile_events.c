@@ -4,102 +4,124 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When: phases and requests. */
-
-static uint32_t span_labels(struct saving *s, const struct event *e)
-{
-    uint32_t id, phase = e->kind == EVENT_PHASE ? capture_string(&s->c, site_name(e->site)) : 0;
-    uint32_t request = e->request ? capture_string(&s->c, e->request->id) : 0;
-    if (!phase && !request)
-        return 0;
-    struct bytes *row = capture_row(&s->c, CAPTURE_LABELS, &id);
-    put_varint(row, (phase ? 1u : 0u) + (request ? 1u : 0u));
-    if (phase) {
-        put_varint(row, s->key_phase);
-        put_varint(row, phase);
-        put_signed(row, 0);
-        put_varint(row, 0);
-    }
-    if (request) {
-        put_varint(row, s->key_request);
-        put_varint(row, request);
-        put_signed(row, 0);
-        put_varint(row, 0);
-    }
-    return id;
-}
-
-/* Spans of one request are linked to its first, wherever it was. */
-struct firsts {
-    uint32_t *span; /* by number of the request */
+/* Requests by number: those that events speak of. */
+struct requests {
+    const inferom_request **rows;
+    uint32_t *first; /* span of each: spans of one request are linked to it, wherever they are */
     size_t n;
 };
 
-static uint32_t first_of(struct saving *s, struct firsts *f, const inferom_request *r, uint32_t id)
+static void requests_find(struct saving *s, struct requests *out)
 {
-    if (r->number >= f->n) {
-        size_t n = 2 * ((size_t)r->number + 32);
-        uint32_t *more = realloc(f->span, n * sizeof *more);
-        if (!more) {
-            s->failed = true;
-            return id;
-        }
-        memset(more + f->n, 0, (n - f->n) * sizeof *more);
-        f->span = more;
-        f->n = n;
+    *out = (struct requests){0};
+    for (const struct block *b = GET_LINK(blocks); b; b = b->next)
+        for (const inferom_request *r = GET_LINK(b->made); r; r = r->next)
+            out->n = r->number >= out->n ? (size_t)r->number + 1 : out->n;
+    out->rows = calloc(out->n + 1, sizeof *out->rows);
+    out->first = calloc(out->n + 1, sizeof *out->first);
+    if (!out->rows || !out->first) {
+        s->failed = true;
+        out->n = 0;
     }
-    if (!f->span[r->number])
-        f->span[r->number] = id;
-    return f->span[r->number];
+    for (const struct block *b = GET_LINK(blocks); b && out->n; b = b->next)
+        for (const inferom_request *r = GET_LINK(b->made); r; r = r->next)
+            if (r->number < out->n) /* more are made meanwhile */
+                out->rows[r->number] = r;
 }
 
-static void span_row(struct saving *s, struct firsts *f, const struct event *e, uint32_t thread, uint64_t *last_ns, uint32_t *last_first)
+static void requests_done(struct requests *r)
 {
-    uint32_t id, labels = span_labels(s, e);
-    uint32_t name = capture_string(&s->c, e->kind == EVENT_PHASE ? site_name(e->site) : e->request->id);
+    free(r->rows);
+    free(r->first);
+}
+
+static const char *request_id(const struct requests *all, uint32_t number)
+{
+    return number && number < all->n && all->rows[number] ? all->rows[number]->id : NULL;
+}
+
+/* When: phases and requests. */
+
+static void put_label(struct bytes *row, uint32_t key, uint32_t text)
+{
+    put_varint(row, key);
+    put_varint(row, text);
+    put_signed(row, 0);
+    put_varint(row, 0);
+}
+
+static uint32_t span_labels(struct saving *s, const char *phase_name, const char *id)
+{
+    uint32_t row_id, phase = capture_string(&s->c, phase_name), request = capture_string(&s->c, id);
+    if (!phase && !request)
+        return 0;
+    struct bytes *row = capture_row(&s->c, CAPTURE_LABELS, &row_id);
+    put_varint(row, (phase ? 1u : 0u) + (request ? 1u : 0u));
+    if (phase)
+        put_label(row, s->key_phase, phase);
+    if (request)
+        put_label(row, s->key_request, request);
+    return row_id;
+}
+
+/* Steps of time begin anew in each chunk. */
+struct steps {
+    uint64_t last_ns;
+    uint32_t last_first;
+};
+
+static void span_row(struct saving *s, struct requests *all, const struct scopes_event *e, uint32_t thread, struct steps *steps)
+{
+    bool is_phase = e->kind == EVENT_PHASE;
+    const char *phase = is_phase ? site_name(site_at(e->site)) : NULL, *id = request_id(all, e->request);
+    uint32_t span, labels = span_labels(s, phase, id), name = capture_string(&s->c, is_phase ? phase : id);
     uint64_t start = ticks_to_ns(&s->r->scale, e->began), end = ticks_to_ns(&s->r->scale, e->ended);
-    struct bytes *row = capture_row(&s->c, CAPTURE_SPANS, &id);
+    struct bytes *row = capture_row(&s->c, CAPTURE_SPANS, &span);
     size_t n = s->c.tables[CAPTURE_SPANS].n;
-    uint32_t first = n ? s->c.tables[CAPTURE_SPANS].pieces[n - 1].first : 0;
-    uint64_t before = first == *last_first ? *last_ns : 0; /* steps begin anew in each chunk */
-    uint32_t link = e->kind == EVENT_REQUEST ? first_of(s, f, e->request, id) : id;
-    put_signed(row, (int64_t)(start - before));
+    uint32_t first = n ? s->c.tables[CAPTURE_SPANS].pieces[n - 1].first : 0, link = span;
+    if (!is_phase && id && !all->first[e->request])
+        all->first[e->request] = span;
+    if (!is_phase && id)
+        link = all->first[e->request];
+    put_signed(row, (int64_t)(start - (first == steps->last_first ? steps->last_ns : 0)));
     put_varint(row, end - start + 1);
     put_varint(row, thread);
     put_varint(row, name);
     put_varint(row, labels);
     put_signed(row, 0);
-    put_signed(row, (int64_t)id - (int64_t)link);
-    put_varint(row, e->kind == EVENT_PHASE ? SPAN_PHASE : SPAN_REQUEST);
-    *last_ns = start;
-    *last_first = first;
+    put_signed(row, (int64_t)span - (int64_t)link);
+    put_varint(row, is_phase ? SPAN_PHASE : SPAN_REQUEST);
+    *steps = (struct steps){start, first};
 }
 
 static uint64_t events_of(const struct saving *s, const struct block *b)
 {
-    return GET_LINK(b->events_epoch) == s->r->epoch ? GET_LINK(b->events_n) : 0;
+    return GET_LINK(b->w->events_epoch) == s->r->epoch ? GET_LINK(b->w->events) : 0;
 }
 
-static const struct event *event_at(const struct block *b, uint64_t i) { return &b->events[i / EVENT_BLOCK][i % EVENT_BLOCK]; }
+static const struct scopes_event *event_at(const struct block *b, uint64_t i)
+{
+    return &b->events[i / EVENT_BLOCK]->events[i % EVENT_BLOCK];
+}
 
 void profile_spans(struct saving *s)
 {
-    struct firsts firsts = {0};
-    uint64_t last_ns = 0;
-    uint32_t last_first = 0;
+    struct requests all;
+    struct steps steps = {0};
+    requests_find(s, &all);
     for (const struct block *b = GET_LINK(blocks); b; b = b->next) {
         uint32_t thread = 0;
         uint64_t n = events_of(s, b);
         for (uint64_t i = 0; i < n; i++) {
-            const struct event *e = event_at(b, i);
-            if (e->kind == EVENT_READING)
+            const struct scopes_event *e = event_at(b, i);
+            if (e->kind == EVENT_READING || (e->kind == EVENT_PHASE && !site_at(e->site)))
                 continue;
             if (!thread)
                 thread = profile_thread(s, b);
-            span_row(s, &firsts, e, thread, &last_ns, &last_first);
+            span_row(s, &all, e, thread, &steps);
         }
     }
-    free(firsts.span);
+    requests_done(&all);
 }
 
 /* Readings. What threads counted apart is added up along the time. */
@@ -122,8 +144,8 @@ static size_t readings_of(struct saving *s, const inferom_site *site, struct rea
     struct reading *rows = NULL;
     for (const struct block *b = GET_LINK(blocks); b; b = b->next)
         for (uint64_t i = 0, all = events_of(s, b); i < all; i++) {
-            const struct event *e = event_at(b, i);
-            if (e->kind != EVENT_READING || e->site != site)
+            const struct scopes_event *e = event_at(b, i);
+            if (e->kind != EVENT_READING || e->site != site_number(site))
                 continue;
             if (n == cap) {
                 struct reading *more = realloc(rows, (cap = 2 * cap + 64) * sizeof *rows);

@@ -1,4 +1,5 @@
 #include "results.h"
+#include "inferom/scope_times.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,7 +30,7 @@ static bool is_inner(const struct results *r, uint32_t caller, const inferom_sit
 }
 
 /* A little may happen between two of these loads: a call is then in one number and not yet in the other. */
-static void read_node(struct results *r, struct path *p, struct node *n)
+static void read_node(struct results *r, struct path *p, struct scopes_node *n)
 {
     if (GET_LINK(n->epoch) != r->epoch)
         return;
@@ -44,11 +45,9 @@ static void read_node(struct results *r, struct path *p, struct node *n)
     p->most = GET(n->most);
     p->allocations = GET(n->allocations);
     p->bytes = GET(n->bytes);
-    if (!p->timed)
-        return;
-    p->mean = (double)p->timed_total / (double)p->timed;
-    double off = p->mean - (double)GET(n->middle), squares = GET_REAL(n->squares) - (double)p->timed * off * off;
-    p->squares = squares > 0 ? squares : 0;
+    struct scope_spread spread = scope_spread_of(p->timed, p->timed_total, GET(n->middle), GET_REAL(n->squares));
+    p->mean = spread.mean;
+    p->squares = spread.squares;
     p->total = p->mean * (double)(p->timed + skipped);
 }
 
@@ -59,7 +58,7 @@ static bool add_path(struct results *r, struct block *b, struct node *n, uint32_
     struct path *p = &r->paths[r->n];
     *p = (struct path){.site = site_first(n->site), .thread = b, .node = n, .caller = caller};
     p->is_inner = is_inner(r, caller, p->site);
-    read_node(r, p, n);
+    read_node(r, p, n->w);
     r->n++;
     return true;
 }
@@ -96,32 +95,23 @@ static bool is_open(const struct path *p)
     return false;
 }
 
-/*
- * From the leaves to the roots: what each path needs. One that was measured needs what was measured. What is not known in
- * full (open, left by longjmp, entered before a fork) needs at least what was inside.
- */
-static void find_needs(struct results *r)
+/* Self times of a tree add up to its total. */
+static bool find_self(struct results *r)
 {
-    for (size_t i = r->n; i-- > 0;) {
-        struct path *p = &r->paths[i];
-        bool is_partly_known = !p->timed || p->cut || is_open(p);
-        if (is_partly_known && p->inside > p->total)
-            p->total = p->inside;
-        if (p->caller != NO_CALLER)
-            r->paths[p->caller].inside += p->total;
-    }
-}
-
-/* Back again: where those inside are estimates that are too large together, they share what there is. */
-static void find_self(struct results *r)
-{
+    struct scope_time *times = calloc(r->n + 1, sizeof *times);
+    if (!times)
+        return false;
     for (size_t i = 0; i < r->n; i++) {
-        struct path *p = &r->paths[i];
-        const struct path *around = p->caller == NO_CALLER ? NULL : &r->paths[p->caller];
-        if (around && around->inside > around->total)
-            p->total *= around->total / around->inside;
-        p->self = p->total > p->inside ? p->total - p->inside : 0;
+        const struct path *p = &r->paths[i];
+        times[i] = (struct scope_time){.caller = p->caller, .is_partly_known = !p->timed || p->cut || is_open(p), .total = p->total};
     }
+    scope_times_share(times, r->n);
+    for (size_t i = 0; i < r->n; i++) {
+        r->paths[i].total = times[i].total;
+        r->paths[i].self = times[i].self;
+    }
+    free(times);
+    return true;
 }
 
 int results_take(struct results *r)
@@ -134,17 +124,15 @@ int results_take(struct results *r)
     for (struct block *b = GET_LINK(blocks); b && ok; b = b->next) {
         ok = add_tree(r, b);
         r->threads++;
-        r->lost_scopes += GET(b->lost_scopes);
-        r->misused += GET(b->misused);
-        if (GET_LINK(b->events_epoch) == r->epoch)
-            r->lost_events += GET(b->lost_events);
+        r->lost_scopes += GET(b->w->lost_scopes);
+        r->misused += GET(b->w->misused);
+        if (GET_LINK(b->w->events_epoch) == r->epoch)
+            r->lost_events += GET(b->w->lost_events);
     }
-    if (!ok) {
+    if (!ok || !find_self(r)) {
         results_free(r);
         return -ENOMEM;
     }
-    find_needs(r);
-    find_self(r);
     r->scale = ticks_scale_now();
     return 0;
 }
@@ -160,9 +148,9 @@ void results_free(struct results *r)
 
 uint64_t bucket_of(const struct path *p, size_t octave, size_t step)
 {
-    uint64_t *steps = p->timed ? GET_LINK(p->node->octaves[octave]) : NULL;
-    bool has_last = p->timed && p->last >= bucket_from(octave, step) && p->last < bucket_to(octave, step);
-    return (steps ? GET(steps[step]) : 0) + has_last;
+    struct scopes_buckets *steps = p->timed ? GET_LINK(p->node->octaves[octave]) : NULL;
+    bool has_last = p->timed && p->last >= scopes_bucket_from(octave, step) && p->last < scopes_bucket_to(octave, step);
+    return (steps ? GET(steps->counts[step]) : 0) + has_last;
 }
 
 /* Rows. */
@@ -196,7 +184,7 @@ static void add_to_row(struct sum *s, const struct path *p, double ns)
         row->min_ns = smaller(row->min_ns, (double)p->least * ns);
         row->max_ns = larger(row->max_ns, (double)p->most * ns);
     }
-    if (GET(memory_is_told)) {
+    if (GET(process->memory_is_told)) {
         row->allocations = (row->allocations < 0 ? 0 : row->allocations) + (int64_t)p->allocations;
         row->bytes = (row->bytes < 0 ? 0 : row->bytes) + (int64_t)p->bytes;
     }
@@ -220,7 +208,7 @@ static double percentile(const struct sum *s, double share, double ns)
         seen += s->buckets[i / STEPS][i % STEPS];
         if (seen < wanted)
             continue;
-        double from = (double)bucket_from(i / STEPS, i % STEPS), to = (double)bucket_to(i / STEPS, i % STEPS);
+        double from = (double)scopes_bucket_from(i / STEPS, i % STEPS), to = (double)scopes_bucket_to(i / STEPS, i % STEPS);
         return smaller(larger((from + to - 1) / 2 * ns, s->row.min_ns), s->row.max_ns);
     }
     return s->row.max_ns;

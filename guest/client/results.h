@@ -25,7 +25,7 @@ struct path {
     bool is_inner;      /* a caller, or a caller's caller, is the same scope */
     uint64_t calls, timed, cut, left_out;
     uint64_t timed_total, least, most, last; /* ticks */
-    double total, self, inside;        /* ticks; inside: of what it called, before they had to share */
+    double total, self;                /* ticks */
     double mean, squares;              /* of timed calls: ticks, and squares of distances from it */
     uint64_t allocations, bytes;       /* by itself */
 };

@@ -21,37 +21,44 @@
 /* Numbers of the epoch before last count as nothing. */
 void node_restart(struct node *n)
 {
-    PUT(n->timed, 0);
-    PUT(n->last, 0);
-    PUT(n->skipped, 0);
-    PUT(n->cut, 0);
-    PUT(n->left_out, 0);
-    PUT(n->total, 0);
-    PUT(n->least, UINT64_MAX);
-    PUT(n->most, 0);
-    PUT_REAL(n->squares, 0);
-    PUT(n->middle, 0);
-    PUT(n->allocations, 0);
-    PUT(n->bytes, 0);
+    struct scopes_node *w = n->w;
+    PUT(w->timed, 0);
+    PUT(w->last, 0);
+    PUT(w->skipped, 0);
+    PUT(w->cut, 0);
+    PUT(w->left_out, 0);
+    PUT(w->total, 0);
+    PUT(w->least, UINT64_MAX);
+    PUT(w->most, 0);
+    PUT_REAL(w->squares, 0);
+    PUT(w->middle, 0);
+    PUT(w->allocations, 0);
+    PUT(w->bytes, 0);
     n->look_at = 1; /* the first call is looked at: its length becomes the middle */
     n->stride = 1;
     PUT(n->skip, 0);
     for (size_t i = 0; i < OCTAVES; i++)
         for (size_t k = 0; n->octaves[i] && k < STEPS; k++)
-            PUT(n->octaves[i][k], 0);
-    PUT_LINK(n->epoch, GET(epoch));
+            PUT(n->octaves[i]->counts[k], 0);
+    PUT_LINK(w->epoch, GET(epoch));
+    n->epoch = GET(epoch);
 }
 
 bool node_make_octave(struct node *n, uint64_t ticks)
 {
     size_t octave = 60 - (size_t)__builtin_clzll(ticks | 8);
-    if (mine()->busy)
+    struct block *b = mine();
+    if (b->busy)
         return false;
-    mine()->busy = 1;
-    uint64_t *steps = block_memory(mine(), STEPS * sizeof *steps);
-    if (steps)
+    b->busy = 1;
+    struct scopes_buckets *steps = item_new(b, SCOPES_BUCKETS, sizeof *steps);
+    if (steps) {
+        steps->node = n->number;
+        steps->octave = (uint32_t)octave;
+        item_done(b);
         PUT_LINK(n->octaves[octave], steps);
-    mine()->busy = 0;
+    }
+    b->busy = 0;
     return steps;
 }
 
@@ -61,10 +68,11 @@ bool node_make_octave(struct node *n, uint64_t ticks)
  */
 void node_choose_stride(struct node *n)
 {
-    n->look_at = n->timed + 256;
+    n->look_at = n->w->timed + 256;
+    records_learn();
     if (!GET(timing_is_adaptive) || n->site->kind == SITE_PHASE)
         return; /* between two phases there is one reading, whatever they are */
-    double mean = (double)n->total / (double)n->timed, stride = 2 * ticks_cost() / (0.01 * (mean + 1));
+    double mean = (double)n->w->total / (double)n->w->timed, stride = 2 * ticks_cost() / (0.01 * (mean + 1));
     n->stride = stride <= 1 ? 1 : stride >= STRIDE_MOST ? STRIDE_MOST : (uint32_t)(stride + 0.999);
 }
 
@@ -73,17 +81,18 @@ void node_choose_stride(struct node *n)
 /* Everything that a timed call may be. */
 static void end_timed(struct block *b, struct node *n, uint64_t ticks)
 {
-    uint64_t nowhere = 0, *bucket = n->timed ? bucket_for(n, n->last) : &nowhere;
+    struct scopes_node *w = n->w;
+    uint64_t nowhere = 0, *bucket = w->timed ? bucket_for(n, w->last) : &nowhere;
     if ((int64_t)ticks < 0)
         ticks = 0; /* the clocks of two processors were a little apart */
     if (ticks > LONGEST)
         ticks = LONGEST;
-    if (!bucket && node_make_octave(n, n->last))
-        bucket = bucket_for(n, n->last);
-    if (!n->timed)
-        PUT(n->middle, (int64_t)ticks);
+    if (!bucket && node_make_octave(n, w->last))
+        bucket = bucket_for(n, w->last);
+    if (!w->timed)
+        PUT(w->middle, (int64_t)ticks);
     add_length(b, n, ticks, bucket ? bucket : &nowhere);
-    if (n->timed >= n->look_at)
+    if (w->timed >= n->look_at)
         node_choose_stride(n);
 }
 
@@ -93,7 +102,7 @@ static void end_special(struct block *b, const struct open *o, struct node *n)
     if (b->muted_by != o)
         return;
     b->muted_by = NULL;
-    PUT(n->left_out, n->left_out + 1);
+    PUT(n->w->left_out, n->w->left_out + 1);
 }
 
 static void end_innermost(struct block *b, uint64_t now)
@@ -101,17 +110,21 @@ static void end_innermost(struct block *b, uint64_t now)
     struct open *o = b->top;
     struct node *n = fresh(o->node);
     bool is_phase = !o->scope && o->is_phase && o->began < BEGAN_SPECIAL;
-    if (is_phase && !now)
+    if (!now && (is_phase || (o->began && o->began < BEGAN_SPECIAL)))
         now = ticks_now();
-    if (o->began >= BEGAN_SPECIAL)
+    charge(b, n->w);
+    if (o->began >= BEGAN_SPECIAL) {
         end_special(b, o, n);
-    else if (o->began)
-        end_timed(b, n, (now ? now : ticks_now()) - o->began);
-    else
-        PUT(n->skipped, n->skipped + 1);
-    pop(b, o);
+    } else if (o->began) {
+        end_timed(b, n, now - o->began);
+        record_call(b, n, o->began, now - o->began);
+    } else {
+        PUT(n->w->skipped, n->w->skipped + 1);
+    }
     if (is_phase)
         phase_ended(b, o, now);
+    show_end(b, o);
+    pop(b, o);
 }
 
 /* The innermost one was jumped over. One that is on no stack was not: it ends with what is around it. */
@@ -123,10 +136,12 @@ static void cut_innermost(struct block *b)
         end_innermost(b, 0);
         return;
     }
+    charge(b, n->w);
     if (o->began >= BEGAN_SPECIAL)
         end_special(b, o, n);
     else
-        PUT(n->cut, n->cut + 1);
+        PUT(n->w->cut, n->w->cut + 1);
+    show_end(b, o);
     pop(b, o);
 }
 
@@ -144,7 +159,7 @@ static __attribute__((noinline)) void leave_unusual(inferom_scope *scope)
     if (b && o > b->open && o <= b->top && o->scope == scope)
         scope_close(b, o, 0);
     else if (b)
-        PUT(b->misused, b->misused + 1); /* it ended on another thread, or twice */
+        PUT(b->w->misused, b->w->misused + 1); /* it ended on another thread, or twice */
 }
 
 /* The clock was read already, for a call that is not like the others: its first, a longer one than all before. */
@@ -159,7 +174,8 @@ void inferom_leave(inferom_scope *scope)
     if (RARELY(o->scope != scope || n->epoch != GET(epoch) || !ticks_are_tsc)) {
         leave_unusual(scope);
     } else if (!began) {
-        PUT(n->skipped, n->skipped + 1);
+        charge(b, n->w);
+        PUT(n->w->skipped, n->w->skipped + 1);
         pop(b, o);
     } else if (RARELY(began >= BEGAN_SPECIAL)) {
         leave_unusual(scope);
@@ -167,6 +183,8 @@ void inferom_leave(inferom_scope *scope)
         uint64_t now = ticks_counter();
         if (RARELY(!end_usual(b, o, now)))
             leave_at(now);
+        else if (RARELY(now - began >= record_least))
+            record_call(b, n, began, now - began);
     }
 }
 
@@ -179,8 +197,10 @@ void scopes_end_all(struct block *b)
 /* The child goes on inside of scopes that the parent counts: they stay open, and are nothing when they end. */
 void scopes_forget(struct block *b)
 {
-    for (struct open *o = b->top; o != b->open; o--)
+    for (struct open *o = b->top; o != b->open; o--) {
         o->began = BEGAN_IN_PARENT;
+        PUT(b->w->began[o - b->open], BEGAN_IN_PARENT);
+    }
     if (b->muted_by)
         PUT(b->node, b->top->node);
     b->muted_by = NULL;
@@ -188,19 +208,35 @@ void scopes_forget(struct block *b)
 
 /* In. */
 
+bool node_tell(struct block *b, struct node *n)
+{
+    struct scopes_node *w = item_new(b, SCOPES_NODE, sizeof *w);
+    if (!w)
+        return false;
+    n->number = ++b->nodes;
+    w->number = n->number;
+    w->caller = n->parent->number;
+    w->site = site_number(n->site);
+    n->w = w;
+    memset(n->octaves, 0, sizeof n->octaves);
+    node_restart(n);
+    item_done(b);
+    return true;
+}
+
 static struct node *child_make(struct block *b, struct node *parent, inferom_site *site)
 {
     bool is_too_much = parent->depth >= DEPTH_MOST || b->nodes >= NODES_MOST;
     struct node *n = is_too_much ? NULL : block_memory(b, sizeof *n);
     if (!n)
         return NULL;
-    b->nodes++;
     n->depth = parent->depth + 1;
     n->site = site;
     n->parent = parent;
     n->last_child = &nobody;
     n->then = n;
-    node_restart(n);
+    if (!node_tell(b, n))
+        return NULL;
     n->is_warming = 1;
     n->next = parent->children;
     PUT_LINK(parent->children, n);
@@ -262,11 +298,11 @@ static void open_warming(struct block *b, struct open *o, uint64_t now)
     if (site_takes_warmup(o->node->site)) {
         b->muted_by = o;
         PUT(b->node, &nobody); /* whose children nobody enters the usual way */
-        o->began = BEGAN_MUTED;
+        show_begin(b, o, o->node, BEGAN_MUTED);
         return;
     }
     PUT(o->node->is_warming, 0);
-    o->began = now ? now : ticks_now();
+    show_begin(b, o, o->node, now ? now : ticks_now());
 }
 
 struct open *scope_open(struct block *b, const inferom_scope *scope, inferom_site *site, uintptr_t stack, uint64_t now)
@@ -275,19 +311,19 @@ struct open *scope_open(struct block *b, const inferom_scope *scope, inferom_sit
     if (b->muted_by)
         return NULL;
     if (!is_child(n, parent, site) && !(n = child_find(b, parent, site))) {
-        PUT(b->lost_scopes, b->lost_scopes + 1);
+        PUT(b->w->lost_scopes, b->w->lost_scopes + 1);
         return NULL;
     }
+    charge(b, fresh(parent)->w);
     struct open *o = push(b, scope, n, stack);
     if (GET(n->is_warming))
         open_warming(b, o, now);
     else if (now)
-        o->began = now;
-    else if (n->skip) {
-        PUT(n->skip, n->skip - 1);
-        o->began = 0;
-    } else
-        o->began = ticks_now();
+        show_begin(b, o, n, now);
+    else if (n->skip)
+        skip_one(b, o, n, n->skip);
+    else
+        show_begin(b, o, n, ticks_now());
     return o;
 }
 
@@ -317,14 +353,13 @@ static inline __attribute__((always_inline)) void enter(inferom_scope *scope, in
         enter_unusual(scope, site, stack);
         return;
     }
+    charge(b, b->node->w);
     struct open *o = push(b, scope, n, stack);
     scope->node = o;
-    if (!special) {
-        o->began = ticks_counter();
-    } else {
-        PUT(n->skip, (uint32_t)special - 1);
-        o->began = 0;
-    }
+    if (!special)
+        show_begin(b, o, n, ticks_counter());
+    else
+        skip_one(b, o, n, (uint32_t)special);
 }
 
 void inferom_enter(inferom_scope *scope, inferom_site *site) { enter(scope, site, CALLERS_STACK() | NOT_THE_FRAMES_OWN); }
@@ -343,9 +378,11 @@ void inferom_allocated(size_t bytes)
     struct block *b = GET(inferom_is_on) ? block_of_this_thread() : NULL;
     if (!b || b->muted_by)
         return;
-    if (RARELY(!GET(memory_is_told)))
-        PUT(memory_is_told, 1);
-    struct node *n = fresh(b->node);
-    PUT(n->allocations, n->allocations + 1);
-    PUT(n->bytes, n->bytes + bytes);
+    if (RARELY(!GET(process->memory_is_told)))
+        PUT(process->memory_is_told, 1);
+    struct scopes_node *w = fresh(b->node)->w;
+    PUT(w->allocations, w->allocations + 1);
+    PUT(w->bytes, w->bytes + bytes);
 }
+
+uint32_t inferom_scope_here(void) { return GET(my_block->node)->number; }

@@ -14,7 +14,8 @@ enum { SITE_NEW, SITE_KNOWN };
 
 static inferom_site *all;
 static inferom_site *by_name[NAMES]; /* the first of each name and kind */
-static uint32_t metric_ids;
+static inferom_site *by_number[SCOPES_SITES_MOST];
+static uint32_t metric_ids, numbers;
 
 const char *site_name(const inferom_site *s)
 {
@@ -45,6 +46,44 @@ static inferom_site **slot_of(const char *name, uint32_t kind)
 }
 
 inferom_site *site_first(const inferom_site *s) { return s->same; }
+
+/* Those with a number are the first of their name. It is kept where the program sees it as reserved. */
+uint32_t site_number(const inferom_site *s) { return (uint32_t)s->same->reserved[0]; }
+inferom_site *site_at(uint32_t number) { return number < SCOPES_SITES_MOST ? GET_LINK(by_number[number]) : NULL; }
+
+/* Into the items of the thread that met it. */
+static void tell(struct block *b, const inferom_site *s)
+{
+    size_t name_bytes = strnlen(site_name(s), NAME_BYTES), file_bytes = s->file ? strnlen(s->file, NAME_BYTES) : 0;
+    struct scopes_site *item = b ? item_new(b, SCOPES_SITE, sizeof *item + name_bytes + file_bytes) : NULL;
+    if (!item)
+        return;
+    item->number = site_number(s);
+    item->kind = s->kind;
+    item->line = s->line;
+    item->id = s->id;
+    item->name_bytes = (uint32_t)name_bytes;
+    item->file_bytes = (uint32_t)file_bytes;
+    memcpy(item + 1, site_name(s), name_bytes);
+    if (file_bytes)
+        memcpy((char *)(item + 1) + name_bytes, s->file, file_bytes);
+    item_done(b);
+}
+
+void sites_tell_again(struct block *b)
+{
+    for (uint32_t i = 1; i <= numbers && i < SCOPES_SITES_MOST; i++)
+        tell(b, by_number[i]);
+}
+
+static void give_number(inferom_site *s)
+{
+    if (numbers + 1 >= SCOPES_SITES_MOST)
+        return;
+    s->reserved[0] = ++numbers;
+    PUT_LINK(by_number[numbers], s);
+    tell(mine(), s);
+}
 
 /* Calls to leave out, by name: for scopes that are not there yet, and for those that are. */
 static struct warmup {
@@ -130,6 +169,7 @@ static void enter_table(inferom_site *s)
     if (s->kind == SITE_COUNTER || s->kind == SITE_GAUGE)
         s->id = metric_ids++;
     PUT_LINK(*slot, s);
+    give_number(s);
 }
 
 /* Once for each site. A signal handler never comes here in the middle of it: the block is busy then. */

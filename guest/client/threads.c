@@ -14,16 +14,17 @@
 
 enum { ARENA_BYTES = 1 << 16 };
 
-struct node nobody = {.last_child = &nobody, .then = &nobody};
-struct block no_block = {.top = &no_block.open[0], .node = &nobody, .open = {{.node = &nobody, .stack = UINTPTR_MAX}}};
+static struct scopes_node no_numbers;
+static struct scopes_thread no_thread;
+struct node nobody = {.last_child = &nobody, .then = &nobody, .w = &no_numbers};
+struct block no_block = {.top = &no_block.open[0], .node = &nobody, .w = &no_thread, .open = {{.node = &nobody, .stack = UINTPTR_MAX}}};
 __thread struct block *my_block __attribute__((tls_model("initial-exec"))) = &no_block;
 struct block *blocks;
 uint32_t epoch = 1;
-uint32_t memory_is_told;
 
 static pthread_key_t key;
 static bool has_key;
-static uint32_t block_count;
+static uint32_t block_count, thread_numbers;
 
 uint32_t this_tid(void) { return (uint32_t)syscall(SYS_gettid); }
 
@@ -65,6 +66,17 @@ static void learn_stack(struct block *b)
     pthread_attr_destroy(&a);
 }
 
+/* The heap agent may be here, too. What the thread allocated before its first scope is no scope's. */
+static void learn_heap(struct block *b)
+{
+    b->heap = inferom_heap_counters ? inferom_heap_counters() : NULL;
+    if (!b->heap)
+        return;
+    b->heap_allocations = b->heap->allocations;
+    b->heap_bytes = b->heap->bytes;
+    PUT(process->memory_is_told, 1);
+}
+
 static struct block *take_over(void)
 {
     for (struct block *b = GET_LINK(blocks); b; b = b->next) {
@@ -75,15 +87,36 @@ static struct block *take_over(void)
     return NULL;
 }
 
+/* A row for this thread in memory of this process. */
+static bool tell_thread(struct block *b)
+{
+    b->number = __atomic_add_fetch(&thread_numbers, 1, __ATOMIC_RELAXED);
+    b->piece = NULL;
+    b->item_pieces = 0;
+    struct scopes_thread *w = item_new(b, SCOPES_THREAD, sizeof *w);
+    if (!w)
+        return false;
+    w->tid = this_tid();
+    w->events_epoch = GET(epoch);
+    b->w = w;
+    item_done(b);
+    process_begins(b);
+    return true;
+}
+
 static struct block *make(void)
 {
     struct block *b = pages(sizeof *b);
-    if (!b)
+    if (!b || !tell_thread(b)) {
+        if (b)
+            munmap(b, sizeof *b);
         return NULL;
+    }
     b->is_taken = 1;
     b->random = this_tid() * 2654435761u | 1;
     b->serial = (uint64_t)this_tid() << 24;
     b->root.last_child = &nobody;
+    b->root.w = &b->root_row;
     b->open[0] = (struct open){.node = &b->root, .stack = UINTPTR_MAX};
     b->top = b->open;
     b->node = &b->root;
@@ -112,7 +145,8 @@ static void thread_ends(void *arg)
     if (!b || b != mine())
         return;
     scopes_end_all(b);
-    name_of_thread(b->name);
+    name_of_thread(b->w->name);
+    b->heap = NULL;
     my_block = &no_block;
     __atomic_store_n(&b->is_taken, 0, __ATOMIC_RELEASE);
 }
@@ -125,10 +159,11 @@ struct block *block_of_this_thread(void)
     bool is_new = !b;
     if (is_new && !(b = make()))
         return NULL;
-    PUT(b->tid, this_tid());
-    PUT(b->threads, b->threads + 1);
-    name_of_thread(b->name);
+    PUT(b->w->tid, this_tid());
+    PUT(b->w->threads, b->w->threads + 1);
+    name_of_thread(b->w->name);
     learn_stack(b);
+    learn_heap(b);
     if (is_new)
         publish(b);
     my_block = b;
@@ -150,25 +185,50 @@ static void fork_is_over(void)
     results_unlock();
 }
 
-/* The other threads are not in the child, and what they did is the parent's. */
+/*
+ * The other threads are not in the child, and what was counted so far is the parent's, who goes on counting there. The one
+ * thread that is left gets rows of its own for whatever it knows; then it is as it was, with nothing counted.
+ */
+static bool begin_anew(struct block *b)
+{
+    memset(b->events, 0, sizeof b->events);
+    memset(b->ring, 0, sizeof b->ring);
+    b->record_head = b->record_room = 0;
+    b->metrics = NULL;
+    b->told = NULL;
+    b->nodes = 0;
+    uint64_t threads = b->w->threads ? 1 : 0;
+    if (!tell_thread(b))
+        return false;
+    b->w->threads = (uint32_t)threads;
+    name_of_thread(b->w->name);
+    sites_tell_again(b);
+    bool ok = true;
+    for (struct node *n = b->root.children; n && ok;) { /* callers first */
+        ok = node_tell(b, n);
+        struct node *down = n->children;
+        while (!down && n != &b->root && !n->next)
+            n = n->parent;
+        n = down ? down : n->next;
+    }
+    return ok;
+}
+
 static void child_begins(void)
 {
+    struct block *b = mine();
     PUT(epoch, epoch + 1);
-    for (struct block *b = blocks; b; b = b->next)
-        if (b != mine()) {
-            b->top = b->open;
-            b->node = &b->root;
-            b->muted_by = NULL;
-            b->request = NULL;
-            b->busy = 0;
-            b->is_taken = 0;
-        }
+    blocks = b;
+    block_count = b ? 1 : 0;
+    process_forked();
     fork_is_over();
-    if (!mine())
+    if (!b)
         return;
-    mine()->tid = this_tid();
-    mine()->threads = 1;
-    scopes_forget(mine());
+    b->next = NULL;
+    if (begin_anew(b))
+        scopes_forget(b);
+    else
+        my_block = &no_block; /* there is no memory: nothing is recorded, and above all not in the parent's rows */
 }
 
 void threads_start(void)

@@ -1,17 +1,19 @@
 #include "analyse/reshape.h"
 #include "analyse/by_thread.h"
+#include "analyse/root_labels.h"
 #include "base/mem.h"
 #include "model/translate.h"
 
 bool reshaping_is_empty(const struct reshaping *r) { return r->by == ROOT_BY_NONE && !r->merge_recursion; }
 
 /*
- * Threads are taken one after the other, so that `made` may be by stack alone: what
+ * Samples are taken root by root, so that `made` may be by stack alone: what
  * it says is true for the root that is in hand, and `made_for` tells which that was.
  */
 struct reshaper {
     const struct reshaping *how;
     struct translation names;
+    struct root_labels *labels; /* what a root is called by; NULL: the thread */
     uint32_t *made, *made_for; /* by stack id */
     stack_id *todo;
     size_t cap;
@@ -75,18 +77,29 @@ static stack_id reshaped(struct reshaper *r, stack_id leaf, stack_id root)
     return at;
 }
 
+static void add_sample(struct reshaper *r, set_id to, const struct sample_set *set, size_t i, stack_id root)
+{
+    int64_t values[MEASURES_MOST];
+    for (size_t m = 0; m < set->n_measures; m++)
+        values[m] = set->values[m][i];
+    context_id context = set->contexts ? translate_context(&r->names, set->contexts[i]) : CONTEXT_NONE;
+    builder_sample(r->names.to, to, set->time_ns ? set->time_ns[i] : TIME_NONE, context, reshaped(r, set->stacks[i], root), values);
+}
+
 static void add_thread(struct reshaper *r, set_id to, const struct sample_set *set, const struct thread_share *t)
 {
     stack_id root = r->how->by == ROOT_BY_NONE ? STACK_ROOT : builder_push(r->names.to, STACK_ROOT, root_frame(r, t->thread));
     r->turn++;
-    for (size_t k = 0; k < t->n; k++) {
-        size_t i = t->samples[k];
-        int64_t values[MEASURES_MOST];
-        for (size_t m = 0; m < set->n_measures; m++)
-            values[m] = set->values[m][i];
-        context_id context = set->contexts ? translate_context(&r->names, set->contexts[i]) : CONTEXT_NONE;
-        builder_sample(r->names.to, to, set->time_ns ? set->time_ns[i] : TIME_NONE, context,
-                       reshaped(r, set->stacks[i], root), values);
+    for (size_t k = 0; k < t->n; k++)
+        add_sample(r, to, set, t->samples[k], root);
+}
+
+static void add_by_labels(struct reshaper *r, set_id to, const struct sample_set *set)
+{
+    own(free) struct rooted *order = roots_in_order(r->labels, set, r->names.to);
+    for (size_t k = 0; k < set->n; k++) {
+        r->turn += !k || order[k].root.i != order[k - 1].root.i;
+        add_sample(r, to, set, order[k].sample, order[k].root);
     }
 }
 
@@ -109,10 +122,15 @@ bool profile_reshaped(const struct profile *p, const struct sample_set *set, con
     size_t n = profile_stacks(p);
     struct reshaper r = {.how = how, .made = mem_new(n * sizeof *r.made), .made_for = mem_new(n * sizeof *r.made_for)};
     translation_init(&r.names, p, b);
+    own(root_labels) struct root_labels *labels = root_labels_new(p, how->by);
     own(by_thread) struct by_thread threads = by_thread_of(p, set, 0);
     set_id to = set_like(b, p, set);
-    for (size_t k = 0; k < threads.n; k++)
+    r.labels = labels;
+    if (labels)
+        add_by_labels(&r, to, set);
+    for (size_t k = 0; !labels && k < threads.n; k++)
         add_thread(&r, to, set, &threads.rows[k]);
+    translate_rest(&r.names);
     free(r.made);
     free(r.made_for);
     free(r.todo);

@@ -124,6 +124,30 @@ struct waiting_samples *capture_samples_of(struct capture_writer *w, set_id set)
     return &w->sets[set.i];
 }
 
+void capture_label(struct capture_writer *w, struct capture_labeller labeller) { w->labeller = labeller; }
+
+/* Both what the sample says itself and what is known besides. */
+static labels_id joined_labels(struct builder *names, labels_id a, labels_id b)
+{
+    size_t n_a, n_b;
+    const struct label *of_a = profile_labels(builder_view(names), a, &n_a), *of_b = profile_labels(builder_view(names), b, &n_b);
+    own(free) struct label *all = mem_new((n_a + n_b + 1) * sizeof *all);
+    memcpy(all, of_a, n_a * sizeof *all);
+    memcpy(all + n_a, of_b, n_b * sizeof *all);
+    return builder_labels(names, all, n_a + n_b);
+}
+
+context_id capture_context(struct capture_writer *w, context_id context, uint64_t time_ns)
+{
+    if (!w->labeller.labels || time_ns == TIME_NONE)
+        return context;
+    struct context c = *profile_context(builder_view(w->names), context);
+    labels_id more = w->labeller.labels(w->labeller.self, c.thread, time_ns);
+    if (!more.i)
+        return context;
+    return builder_context(w->names, c.thread, c.labels.i ? joined_labels(w->names, c.labels, more) : more);
+}
+
 static void *resize(void *column, size_t rows, size_t row_bytes) { return mem_resize(column, rows * row_bytes); }
 
 static void make_room(struct waiting_samples *s, size_t n_measures)

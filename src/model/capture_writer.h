@@ -58,6 +58,18 @@ struct capture_onlooker {
 
 void capture_watch(struct capture_writer *w, struct capture_onlooker onlooker); /* one; a second replaces the first */
 
+/*
+ * Somebody may know more about a moment than who took the sample: in which scope the thread was. Asked by whoever makes
+ * the context of a sample, as soon as it arrives.
+ */
+struct capture_labeller {
+    void *self;
+    labels_id (*labels)(void *self, thread_id thread, uint64_t time_ns);
+};
+
+void capture_label(struct capture_writer *w, struct capture_labeller labeller); /* one; a second replaces the first */
+context_id capture_context(struct capture_writer *w, context_id context, uint64_t time_ns); /* with what is known besides */
+
 /* Names, threads, sets and series are made here. Samples do not go into this builder. */
 struct builder *capture_names(struct capture_writer *w);
 

@@ -30,6 +30,7 @@ struct capture_writer {
     char *path; /* NULL: no file */
     int fd;
     struct capture_onlooker onlooker;
+    struct capture_labeller labeller;
     bool is_regular, has_durable_name;
     struct sink sink;
     struct chunk_writer chunks;

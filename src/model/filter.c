@@ -1,6 +1,7 @@
 #include "model/filter.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "model/scope_path.h"
 #include "model/span_labels.h"
 #include "model/translate.h"
 
@@ -117,10 +118,24 @@ static bool label_selected(const struct profile *p, labels_id labels, struct vie
     return any_matches(text, words);
 }
 
+/* In one of these scopes, however far inside. */
+static bool scope_selected(const struct profile *p, labels_id labels, const char *const *words)
+{
+    if (!words || !*words)
+        return true;
+    struct view path = scope_path_of(p, labels), name;
+    own(buf) struct buf room;
+    buf_init(&room, SCOPE_PATH_BYTES_MOST);
+    while (scope_path_next(&path, &room, &name))
+        if (any_matches(name, words))
+            return true;
+    return false;
+}
+
 static bool who_selected(const struct profile *p, thread_id thread, labels_id labels, const struct filter *f)
 {
     return thread_selected(p, thread, f) && label_selected(p, labels, VIEW("phase"), f->phases) &&
-           label_selected(p, labels, VIEW("request"), f->requests);
+           label_selected(p, labels, VIEW("request"), f->requests) && scope_selected(p, labels, f->scopes);
 }
 
 static bool *contexts_selected(const struct profile *p, const struct filter *f)
@@ -157,7 +172,7 @@ static bool list_is_empty(const char *const *words) { return !words || !*words; 
 bool filter_is_empty(const struct filter *f)
 {
     return list_is_empty(f->threads) && list_is_empty(f->processes) && list_is_empty(f->phases) &&
-           list_is_empty(f->requests) && list_is_empty(f->include) && list_is_empty(f->exclude) &&
+           list_is_empty(f->requests) && list_is_empty(f->scopes) && list_is_empty(f->include) && list_is_empty(f->exclude) &&
            list_is_empty(f->hide) && !f->hide_system && !f->from_ns && !f->to_ns;
 }
 
@@ -178,7 +193,7 @@ static bool told_by_spans(const struct selection *sel, context_id id, uint64_t t
         struct view key;
         const char *const *words;
     } asked[] = {{SPAN_PHASE, VIEW("phase"), sel->f->phases}, {SPAN_REQUEST, VIEW("request"), sel->f->requests}};
-    if (!thread_selected(sel->p, c->thread, sel->f))
+    if (!thread_selected(sel->p, c->thread, sel->f) || !scope_selected(sel->p, c->labels, sel->f->scopes))
         return false;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         labels_id spans = span_labels_at(sel->spans, asked[i].kind, c->thread, time_ns);

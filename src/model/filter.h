@@ -4,7 +4,7 @@
  * Two different wishes, kept apart:
  *
  *   select   which samples and spans count at all: by thread, process, time,
- *            phase, request, or because a frame on their stack matches
+ *            phase, request, scope, or because a frame on their stack matches
  *            (include keeps those, exclude drops those; the same pattern in one
  *            and then the other gives complementary halves)
  *   hide     which frames are shown: the time of a hidden frame goes to its
@@ -24,6 +24,7 @@ struct filter {
     const char *const *processes; /* names, patterns or process ids */
     const char *const *phases;
     const char *const *requests;
+    const char *const *scopes;
     const char *const *include;
     const char *const *exclude;
     const char *const *hide;

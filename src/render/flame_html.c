@@ -20,7 +20,7 @@ static void put_view(const struct flame_page *page, struct buf *out)
     buf_printf(out, "colours=%s", flame_scheme_names[page->scheme]);
     buf_puts(out, orders[page->order]);
     buf_puts(out, themes[page->theme]);
-    buf_puts(out, roots[page->by]);
+    buf_puts(out, roots[page->by] ? roots[page->by] : ""); /* other roots are in the stacks themselves */
     buf_puts(out, page->merge_recursion ? "&recursion=1" : "");
     buf_puts(out, page->inverted ? "&invert=1" : "");
     buf_puts(out, page->icicle ? "&up=0" : "");
@@ -43,6 +43,10 @@ static bool put_data(const struct flame_page *page, const char *title, struct si
     buf_init(&view, 1000);
     put_view(page, &view);
     struct flame_input input = {.title = title, .before = side_of(&page->source), .view = view.data};
+    if (page->by >= ROOT_BY_PHASE) { /* the page itself knows threads and processes only */
+        input.before.p = page->p;
+        input.before.set = page->set;
+    }
     if (page->difference) {
         input.before = side_of(&page->before);
         input.after = side_of(&page->source);

@@ -31,7 +31,7 @@ enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 static const char *const formats[] = {"suffix", "svg", "html", NULL}; /* the first: as the name of the output says */
 static const char *const themes[] = {"auto", "light", "dark", NULL};
 static const char *const orders[] = {"weight", "name", "time", NULL};
-static const char *const roots[] = {"none", "thread", "process", NULL};
+static const char *const roots[] = {"none", "thread", "process", "phase", "request", "scope", NULL};
 static const char *const diff_bys[] = {"value", "share", NULL};
 static const char *const diff_ofs[] = {"cause", "self", "total", NULL};
 static const char *const layouts[] = {"union", "after", NULL};
@@ -46,7 +46,7 @@ static const struct option flame_options[] = {
     FLAG(0, "icicle", S, icicle, "callers at the top instead of at the bottom"),
     FLAG('I', "inverted", S, inverted, "merge from the leaves: where time was spent, then who called"),
     CHOICE(0, "order", S, order, "BY", orders, "which callee stands left"),
-    CHOICE(0, "by", S, by, "WHO", roots, "a root frame for every thread or process"),
+    CHOICE(0, "by", S, by, "WHAT", roots, "a root frame for every thread, process, phase or request; root frames for the scopes"),
     FLAG(0, "merge-recursion", S, merge_recursion, "show calls of a function by itself as one"),
     TEXT('m', "min-share", S, min_share, "PERCENT", "leave out frames narrower than this; their time stays in their callers"),
     NUMBER(0, "max-frames", S, max_frames, "N", "draw only the widest N; 0 draws all", 0, 10000000),
@@ -175,8 +175,12 @@ static bool percent(const char *text, double *out, struct err *e)
     return true;
 }
 
-static bool check(const struct flame_settings *s, struct err *e)
+static bool check(const struct flame_settings *s, const struct kind *kind, struct err *e)
 {
+    if (s->diff && s->by >= ROOT_BY_PHASE && kind->write == flame_html_write) {
+        err_set(e, ERR_USAGE, "--by %s: a page about two profiles tells threads and processes apart, and no more", roots[s->by]);
+        return err_hint(e, "end the name in .svg");
+    }
     if (s->order == CALL_BY_TIME && s->diff)
         return err_set(e, ERR_USAGE, "--order time: two profiles have no common time");
     if (s->order == CALL_BY_TIME && s->inverted)
@@ -260,7 +264,7 @@ static bool flame(const struct call *c, struct err *e)
     own(buf) struct buf output;
     buf_init(&output, 65536);
     own(shown) struct shown shown = {0};
-    if (!check(s, e) || !percent(s->min_share, &min_share, e) || !choose_kind(s, &kind, e) ||
+    if (!choose_kind(s, &kind, e) || !check(s, kind, e) || !percent(s->min_share, &min_share, e) ||
         !choose_path(s, path, kind, &output, e) || !open_shown(s, path, &shown, e) || !check_times(s, &shown, path, e))
         return false;
     fill_page(s, path, &shown, &page);

@@ -23,6 +23,7 @@ bool selection_read(const struct selection *s, const char *path, struct selected
     struct filter f = {
         .threads = words(&own_lists.thread), .processes = words(&own_lists.process),
         .phases = words(&own_lists.phase), .requests = words(&own_lists.request),
+        .scopes = words(&own_lists.scope),
         .include = words(&own_lists.include), .exclude = words(&own_lists.exclude),
         .hide = words(&own_lists.hide), .hide_system = s->hide_system,
         .from_ns = s->from_ns, .to_ns = s->to_ns,

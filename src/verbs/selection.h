@@ -18,7 +18,7 @@
 #include "model/profile.h"
 
 struct selection {
-    struct option_list include, exclude, hide, thread, process, phase, request;
+    struct option_list include, exclude, hide, thread, process, phase, request, scope;
     bool hide_system;
     uint64_t from_ns, to_ns;
     const char *set, *measure;
@@ -33,6 +33,7 @@ struct selection {
     LIST(0, "process", S, part.process, "NAME", "only this process: a name, a pattern or a pid"),                  \
     LIST(0, "phase", S, part.phase, "NAME", "only this phase: prefill, decode, ..."),                              \
     LIST(0, "request", S, part.request, "ID", "only this request"),                                                \
+    LIST(0, "scope", S, part.scope, "NAME", "only what was sampled in this scope, or in one within it"),           \
     DURATION(0, "from", S, part.from_ns, "leave out what came before this, from the start", 0, 0),                 \
     DURATION(0, "to", S, part.to_ns, "leave out what came after this, from the start", 0, 0),                      \
     TEXT(0, "set", S, part.set, "NAME", "which samples, when there are several kinds: cpu, off-cpu, heap, ..."),   \

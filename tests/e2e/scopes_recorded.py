@@ -1,22 +1,48 @@
 #!/usr/bin/env python3
-"""One recording of a program with scopes in it: CPU samples and what the program counted, in one file.
+"""Recordings of programs with scopes in them: CPU samples and what the program counted, in one file.
 
-    scopes_recorded.py INFEROM STATIC_LIBRARY INCLUDE CC...
+    scopes_recorded.py CASE INFEROM STATIC_LIBRARY INCLUDE CC...
 
-The program burns in one function in each of its phases, on two threads, each for a request of its own. So a sample of
-burn_prefill was taken in the phase prefill, or within a moment of its end.
+What a program counted lies in memory that it shares with the recorder, so it does not matter how the program ends.
 """
+import glob
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
-INFEROM, STATIC, INCLUDE = map(os.path.abspath, sys.argv[1:4])
-CC = sys.argv[4:]
+CASE, INFEROM, STATIC, INCLUDE = [sys.argv[1], *map(os.path.abspath, sys.argv[2:5])]
+CC = sys.argv[5:]
 SKIP = 77
 
-PROGRAM = r"""
+
+def inferom(*args, status=0, **env):
+    told = subprocess.run([INFEROM, *args], text=True, capture_output=True, env={**os.environ, **env})
+    assert told.returncode == status, (args, told.returncode, told.stdout, told.stderr)
+    return told.stdout
+
+
+def compiled(source, name):
+    with open(name + ".c", "w", encoding="utf-8") as f:
+        f.write(source)
+    subprocess.run([*CC, "-Wall", "-Werror", "-O2", "-g", "-I" + INCLUDE, name + ".c", "-o", name, STATIC, "-pthread"], check=True)
+    return "./" + name
+
+
+def report(*options, path="run.inferom"):
+    return json.loads(inferom("report", path, "--json", *options))
+
+
+def calls(*options, path="run.inferom"):
+    return {r["name"]: r["calls"] for r in report("--scopes", *options, path=path)["scopes"]}
+
+
+# The program burns in one function in each of its phases, on two threads, each for a request of its own. So a sample of
+# burn_prefill was taken in the phase prefill, or within a moment of its end.
+PHASES = r"""
 #include <inferom.h>
 #include <pthread.h>
 #include <time.h>
@@ -48,30 +74,16 @@ int main(void)
 """
 
 
-def inferom(*args):
-    told = subprocess.run([INFEROM, *args], text=True, capture_output=True)
-    assert told.returncode == 0, (args, told.returncode, told.stderr)
-    return told.stdout
-
-
 def burnt(*options):
     """CPU time by function, of what passes the options."""
-    answer = json.loads(inferom("report", "run.inferom", "--json", "--top", "0", *options))
+    answer = report("--top", "0", *options)
     return {f["function"].split(".")[0]: f["total"] for f in answer["functions"] if f["function"].startswith("burn_")}
 
 
-def main():
-    told = json.loads(inferom("doctor", "--json"))
-    if next(f for f in told if f["name"] == "cpu sampling")["state"] == "off":
-        sys.exit(SKIP)
-    with open("phases.c", "w", encoding="ascii") as f:
-        f.write(PROGRAM)
-    subprocess.run([*CC, "-O2", "-I" + INCLUDE, "phases.c", "-o", "phases", STATIC, "-pthread"], check=True)
-    inferom("record", "-o", "run.inferom", "--", "./phases")
-
-    rows = {r["name"]: r["calls"] for r in json.loads(inferom("report", "run.inferom", "--scopes", "--json"))["scopes"]}
-    assert rows == {"worker": 2, "prefill": 10, "decode": 10}, rows
-    metrics = json.loads(inferom("report", "run.inferom", "--scopes", "--json"))["metrics"]
+def phases_and_requests():
+    inferom("record", "-o", "run.inferom", "--", compiled(PHASES, "phases"))
+    assert calls() == {"worker": 2, "prefill": 10, "decode": 10}, calls()
+    metrics = report("--scopes")["metrics"]
     assert [m["last"] for m in metrics if m["name"] == "tokens"] == [20], metrics
     threads = json.loads(inferom("runs", "show", "run.inferom", "--json"))["threads"]
     assert len({t["tid"] for t in threads}) == len(threads), threads  # a thread is one row, whoever speaks of it
@@ -82,7 +94,213 @@ def main():
     assert prefill.get("burn_decode", 0) < 0.1 * whole["burn_decode"] and decode.get("burn_prefill", 0) < 0.1 * whole["burn_prefill"]
     requests = [sum(burnt("--request", r).values()) for r in ("r-1", "r-2")]
     assert 0.95 * sum(whole.values()) < sum(requests) <= sum(whole.values()), (requests, whole)
-    assert not os.path.exists("phases.inferom")
+    assert not glob.glob("*.inferom*") or glob.glob("*.inferom*") == ["run.inferom"]
+
+
+def folded(by):
+    """Stacks under roots of this kind, with their weight."""
+    inferom("flame", "run.inferom", "--by", by, "-o", f"{by}.svg", "--max-frames", "0", "--min-share", "0")
+    inferom("flame", "run.inferom", "--by", by, "-o", f"{by}.html")
+    with open(f"{by}.svg", encoding="utf-8") as f:
+        return f.read()
+
+
+# Each thread is where its scopes say it is: outer for itself, inner inside it, and short ones that are too short to be met.
+SCOPED = r"""
+#include <inferom.h>
+#include <pthread.h>
+#include <time.h>
+static double cpu_s(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec; }
+#define BURN(name) static __attribute__((noinline)) void name(double s) { double end = cpu_s() + s; do for (volatile int i = 0; i < 2000; i++) ; while (cpu_s() < end); __asm__ volatile("# " #name ::: "memory"); }
+BURN(burn_outer)
+BURN(burn_inner)
+BURN(burn_none)
+static void *work(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 40; i++) {
+        burn_none(0.001);
+        INFEROM_SCOPE("outer");
+        burn_outer(0.002);
+        { INFEROM_SCOPE("a > b"); burn_inner(0.004); }
+        for (int k = 0; k < 100; k++) { INFEROM_SCOPE("short"); }
+        burn_outer(0.001);
+    }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t other;
+    pthread_create(&other, NULL, work, NULL);
+    work(NULL);
+    pthread_join(other, NULL);
+    return 0;
+}
+"""
+
+
+def samples_know_their_scope(*options):
+    inferom("record", "-o", "run.inferom", *options, "--", compiled(SCOPED, "scoped"))
+    assert calls() == {"outer": 80, "a > b": 80, "short": 8000}, calls()
+    whole, inner, outer = burnt(), burnt("--scope", "a > b"), burnt("--scope", "outer")
+    print(whole, inner, outer)
+    assert inner["burn_inner"] > 0.95 * whole["burn_inner"], (inner, whole)
+    assert inner.get("burn_outer", 0) < 0.05 * whole["burn_outer"] and not inner.get("burn_none")
+    assert outer["burn_outer"] > 0.95 * whole["burn_outer"] and outer["burn_inner"] > 0.95 * whole["burn_inner"]
+    assert outer.get("burn_none", 0) < 0.05 * whole["burn_none"], (outer, whole)
+    svg = folded("scope")
+    assert "<title>outer\n" in svg or "<title>outer" in svg and "(in no scope)" in svg
+    assert "(in no phase)" in folded("phase") and "(for no request)" in folded("request")
+
+
+def with_timers():
+    samples_know_their_scope("--engine", "timers")
+
+
+# Ways to end. Each process counts three calls of "work" and ends inside "last", in a phase.
+ENDING = r"""
+#define _GNU_SOURCE
+#include <inferom.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void work(int n) { for (int i = 0; i < n; i++) { INFEROM_SCOPE("work"); usleep(20); } INFEROM_COUNT("things", n); }
+int main(int argc, char **argv)
+{
+    const char *how = argv[argc - 1];
+    work(3);
+    INFEROM_PHASE("ending");
+    INFEROM_SCOPE("last");
+    if (!strcmp(how, "kill")) kill(getpid(), SIGKILL);
+    if (!strcmp(how, "_exit")) _exit(0);
+    if (!strcmp(how, "crash")) *(volatile int *)(argc > 9 ? &argc : (int *)8) = 1;
+    if (!strcmp(how, "abort")) abort();
+    if (!strcmp(how, "exec")) { execl(argv[0], argv[0], "_exit", NULL); }
+    if (!strcmp(how, "fork")) {
+        for (int i = 0; i < 3; i++) {
+            pid_t child = fork();
+            if (child) { waitpid(child, NULL, 0); continue; }
+            work(5);
+            if (i == 0) _exit(0);
+            if (i == 1) kill(getpid(), SIGKILL);
+            execl(argv[0], argv[0], "return", NULL);
+        }
+    }
+    if (!strcmp(how, "many"))
+        for (int i = 0; i < 400; i++) {
+            pid_t child = fork();
+            if (!child) { work(2); _exit(0); }
+            waitpid(child, NULL, 0);
+        }
+    return 0;
+}
+"""
+
+
+def however_it_ends():
+    program = compiled(ENDING, "ending")
+    ways = {"return": (0, 3), "_exit": (0, 3), "kill": (137, 3), "crash": (139, 3), "abort": (134, 3), "exec": (0, 6),
+            "fork": (0, 3 + 3 * 5 + 3), "many": (0, 3 + 400 * 2)}
+    before = set(os.listdir(tempfile.gettempdir()))
+    for how, (status, want) in ways.items():
+        inferom("record", "-o", "run.inferom", "--", program, how, status=status)
+        answer = report("--scopes")
+        assert calls()["work"] == want, (how, calls())
+        things = [m["last"] for m in answer["metrics"] if m["name"] == "things"]
+        assert things, (how, answer["metrics"])
+        spans = {s["kind"]: s["count"] for s in json.loads(inferom("runs", "show", "run.inferom", "--json"))["spans"]}
+        assert spans.get("phase", 0) >= 1, (how, spans)  # one that never ended, too
+        rows = {r["name"]: r for r in answer["scopes"]}
+        assert sum(r["self_ns"] for r in rows.values()) > 0, (how, rows)
+    # Others come and go there; ours would be called so.
+    assert not [n for n in set(os.listdir(tempfile.gettempdir())) - before if n.startswith("inferom-scopes")]
+
+
+def own_output_as_well():
+    """Who asks for a table gets one, recorded or not; who wants nothing gets nothing."""
+    program = compiled(ENDING, "ending")
+    told = subprocess.run([INFEROM, "record", "-o", "run.inferom", "--", program, "return"], text=True, capture_output=True,
+                          env={**os.environ, "INFEROM_SCOPES": "table"})
+    assert told.returncode == 0 and "\nwork " in told.stderr and calls()["work"] == 3, told
+    inferom("record", "-o", "run.inferom", "--", program, "return", INFEROM_SCOPES="off")
+    assert not [s for s in json.loads(inferom("runs", "show", "run.inferom", "--json"))["sets"] if s["name"] == "scopes"]
+
+
+# Finds the memory as the library does, and fills all of it with bytes that look as if they meant something.
+HOSTILE = r"""
+#define _GNU_SOURCE
+#include <inferom.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(void)
+{
+    for (int i = 0; i < 3; i++) { INFEROM_SCOPE("work"); usleep(50); }
+    int fd = open(getenv("INFEROM_SCOPES_PATH"), O_RDWR);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) < 0) return 1;
+    size_t n = 1 << 20;
+    uint8_t *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED || ftruncate(fd, 0) == 0) return 2; /* sealed */
+    srandom(7);
+    for (int round = 0; round < 30; round++) {
+        for (size_t i = 0; i + 4 <= n; i += 4) {
+            uint32_t v = (uint32_t)random(), small = v % 9, row[] = {small, v, 0xffffffff, 64, 128, 1u << 31, (uint32_t)getpid(), 0};
+            memcpy(p + i, &row[v >> 8 & 7], 4);
+        }
+        usleep(20000);
+    }
+    _exit(0);
+}
+"""
+
+
+def hostile_targets():
+    inferom("record", "-o", "run.inferom", "--", compiled(HOSTILE, "hostile"))
+    report()  # whatever it says, it is a report
+
+
+def while_it_runs():
+    """The recording ends before the program does: what there is by then is there, open scopes with the time they have had."""
+    source = ENDING.replace("work(3);", 'INFEROM_SCOPE("around"); work(3); { INFEROM_SCOPE("long"); usleep(1500000); }')
+    inferom("record", "--duration", "700ms", "-o", "run.inferom", "--", compiled(source, "long"), "return")
+    answer = {r["name"]: r for r in report("--scopes")["scopes"]}
+    assert answer["work"]["calls"] == 3 and answer["around"]["calls"] == 0, answer
+
+
+def wait_for(path):
+    end = time.monotonic() + 60
+    while not os.path.exists(path):
+        assert time.monotonic() < end, path
+        time.sleep(0.01)
+
+
+def killed_recorder():
+    """A recorder that is killed leaves nothing behind, and its target does not mind."""
+    source = ENDING.replace("work(3);", "for (int i = 0; i < 300; i++) { work(3); usleep(1000); }")
+    program = compiled(source, "goes_on")
+    before = set(os.listdir(tempfile.gettempdir()))
+    child = subprocess.Popen([INFEROM, "record", "-o", "run.inferom", "--", "sh", "-c",
+                              f"echo > started; {program} return; echo > status"], stdout=subprocess.DEVNULL)
+    wait_for("started")
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    wait_for("status")
+    assert not [n for n in set(os.listdir(tempfile.gettempdir())) - before if n.startswith("inferom-scopes")]
+
+
+def main():
+    told = json.loads(inferom("doctor", "--json"))
+    if next(f for f in told if f["name"] == "cpu sampling")["state"] == "off":
+        sys.exit(SKIP)
+    globals()[CASE]()
 
 
 with tempfile.TemporaryDirectory() as scratch:

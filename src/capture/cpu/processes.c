@@ -373,7 +373,8 @@ enum unwind_end processes_sample(struct processes *ps, const struct raw_sample *
 {
     struct task_thread *h = thread_of(ps, raw->pid, raw->tid, raw->time_ns);
     give_row(ps, h);
-    struct waiting w = {.time_ns = raw->time_ns, .weight = raw->weight, .context = h->context, .tid = raw->tid};
+    struct waiting w = {.time_ns = raw->time_ns, .weight = raw->weight, .tid = raw->tid,
+                        .context = capture_context(ps->plan.into, h->context, raw->time_ns)};
     h->weight += raw->weight;
     ps->count.weight += raw->weight;
     ps->count.samples++;

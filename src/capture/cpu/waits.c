@@ -221,7 +221,7 @@ static void write_sample(struct waits *w, const struct pending *p, stack_id stac
     struct label label = {.key = w->key, .text = builder_string(w->names, view_of(wait_class_names[p->is_preempted ? WAIT_CPU : is]))};
     context_id context = builder_context(w->names, p->thread, builder_labels(w->names, &label, 1));
     int64_t value = (int64_t)p->value_ns;
-    capture_sample(w->plan.into, w->set, p->time_ns, context, stack, &value);
+    capture_sample(w->plan.into, w->set, p->time_ns, capture_context(w->plan.into, context, p->time_ns), stack, &value);
     w->count.samples++;
 }
 

@@ -1,32 +1,41 @@
 /*
- * The scopes that launched programs count themselves (libinferom). They are asked to through the environment and write a
- * file each when they end, into a folder of ours; its content then becomes part of the recording.
+ * The scopes that launched programs name themselves (libinferom), in two ways: what each cost, as the programs count it; and
+ * in which of them a thread was when a sample of it was taken, whoever took it.
  *
- *     inferom record ── INFEROM_SCOPES=record ──> program, children
- *           └──────────── DIR/PID.inferom <──────────┘ at exit
+ *     inferom record ── INFEROM_SCOPES_FD, _PATH ──> program, children
+ *           └─────────── shared memory <───────────────────┘
  *
- * A program without the library does not look at the variables. One that is ended by a signal, or still runs when the
- * recording is over, has written nothing: then there are samples and no scopes.
+ * A program without the library does not look at the variables. However one ends, what it counted is in the memory; it is
+ * written down when the process is gone, and for those that go on when the recording is over.
  */
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/reader.h"
 #include "capture/environment.h"
 #include "capture/recorder.h"
+#include "capture/scopes/scopes_capture.h"
+#include "capture/scopes/scopes_join.h"
+#include "capture/scopes/scopes_labels.h"
 #include "capture/source.h"
-#include "model/capture_reader.h"
-#include "model/translate.h"
 
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
 
-#define FILE_VARIABLE "INFEROM_SCOPES_FILE"
+enum { PIECES = 8192 }; /* half a gigabyte of addresses; memory only where somebody writes */
+
+/* How often we ask whether processes are still there, and how long samples of one that is gone may still come. */
+#define ASK_NS UINT64_C(100000000)
+#define LATE_NS UINT64_C(5000000000)
 
 struct scopes_source {
-    char folder[256];
+    struct scopes_memory *memory; /* NULL: there is none to share */
+    struct scopes_clock clock;
+    struct scopes_labels *labels;
+    struct recorder *into;
+    uint64_t visited_ns, asked_ns;
+    uint64_t pid_namespace;
 };
 
 static bool probe(const struct host *h, const struct plan *p, struct err *why_not)
@@ -35,146 +44,189 @@ static bool probe(const struct host *h, const struct plan *p, struct err *why_no
     return p->command || err_set(why_not, ERR_UNSUPPORTED, "a program that runs already was not asked to count its scopes");
 }
 
-/* A folder that cannot be made costs the scopes, not the recording. */
+/* Visiting. */
+
+static uint64_t tick_of(const struct scopes_source *s, const struct seen_process *p, uint64_t ns)
+{
+    return p->head.ticks_are_ns ? ns : scopes_clock_tick(&s->clock, ns);
+}
+
+static void visit_process(struct scopes_source *s, struct seen_process *p, uint64_t now_ns)
+{
+    if (!p->is_over)
+        scopes_join_visit(s->memory, p, tick_of(s, p, now_ns > LATE_NS ? now_ns - LATE_NS : 0));
+}
+
+static void visit(struct scopes_source *s)
+{
+    uint64_t now_ns = clock_monotonic_ns();
+    scopes_clock_read(&s->clock, now_ns);
+    scopes_memory_visit(s->memory);
+    for (size_t i = 0; i < s->memory->n_processes; i++)
+        visit_process(s, s->memory->processes[i], now_ns);
+    s->visited_ns = now_ns;
+}
+
+/* A sample of a moment that we have not seen the end of: it has passed by now, so we look again. */
+static labels_id labels_at(void *self, thread_id thread, uint64_t time_ns)
+{
+    struct scopes_source *s = self;
+    if (time_ns >= s->visited_ns)
+        visit(s);
+    return scopes_labels_at(s->labels, s->memory, &s->clock, thread, time_ns);
+}
+
+/* Who is gone. */
+
+/* Its number may mean another process in another namespace: then it is taken to be there until the end. */
+static bool is_gone(const struct scopes_source *s, const struct seen_process *p)
+{
+    return p->head.pid && p->head.pid_namespace == s->pid_namespace && kill((pid_t)p->head.pid, 0) < 0 && errno == ESRCH;
+}
+
+/* The same number again, later: the process runs another program now. */
+static bool runs_another(const struct scopes_source *s, size_t process)
+{
+    const struct seen_process *p = s->memory->processes[process];
+    for (size_t i = process + 1; p->head.pid && i < s->memory->n_processes; i++)
+        if (s->memory->processes[i]->head.pid == p->head.pid &&
+            s->memory->processes[i]->head.pid_namespace == p->head.pid_namespace)
+            return true;
+    return false;
+}
+
+static void write_down(struct scopes_source *s, const struct seen_process *p)
+{
+    scopes_capture(s->memory, p, &s->clock, clock_monotonic_ns(), recorder_capture(s->into));
+}
+
+/* All are asked first: what one wrote before it was gone is seen by the visit behind. */
+static void end_processes(struct scopes_source *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->memory->n_processes; i++) {
+        struct seen_process *p = s->memory->processes[i];
+        p->is_gone = !p->is_over && (is_gone(s, p) || runs_another(s, i));
+        n += p->is_gone;
+    }
+    if (n)
+        visit(s);
+    for (size_t i = 0; n && i < s->memory->n_processes; i++) {
+        struct seen_process *p = s->memory->processes[i];
+        if (!p->is_gone || p->is_over)
+            continue;
+        write_down(s, p);
+        scopes_memory_release(s->memory, p, s->visited_ns);
+    }
+}
+
+static void forget_processes(struct scopes_source *s)
+{
+    for (size_t i = s->memory->n_processes; i-- > 0;) {
+        struct seen_process *p = s->memory->processes[i];
+        if (!p->is_over || s->visited_ns - p->over_ns < LATE_NS)
+            continue;
+        scopes_labels_forget(s->labels, capture_names(recorder_capture(s->into)));
+        scopes_join_forget(p);
+        scopes_memory_forget(s->memory, i);
+    }
+}
+
+/* Life. Memory that cannot be made costs the scopes, not the recording. */
+
 static bool start(void **out_self, const struct plan *p, struct recorder *into, struct err *e)
 {
-    (void)p, (void)into, (void)e;
     struct scopes_source *s = mem_new(sizeof *s);
-    const char *temporary = getenv("TMPDIR");
-    snprintf(s->folder, sizeof s->folder, "%s/inferom-scopes-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(s->folder)) {
-        log_info("scopes: no folder for them in %s", temporary ? temporary : "/tmp");
-        s->folder[0] = 0;
-    }
+    struct err why = {0};
+    struct stat st;
+    (void)p, (void)e;
+    s->into = into;
+    s->labels = scopes_labels_new(capture_names(recorder_capture(into)));
+    s->pid_namespace = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+    scopes_clock_read(&s->clock, clock_monotonic_ns());
+    if (scopes_memory_new(&s->memory, PIECES, &why))
+        capture_label(recorder_capture(into), (struct capture_labeller){s, labels_at});
+    else
+        log_info("scopes: %s", why.text);
     *out_self = s;
     return true;
 }
 
-/* Who has said something about scopes wants that, and not ours. */
+/* Who does not want scopes says so. */
 static bool launch(void *self, struct environment *env, struct err *e)
 {
-    struct scopes_source *s = self;
+    const struct scopes_source *s = self;
+    const char *wish = environment_get(env, "INFEROM_SCOPES");
+    char text[64];
     (void)e;
-    if (!s->folder[0] || environment_get(env, "INFEROM_SCOPES"))
+    if (!s->memory || (wish && !strcmp(wish, "off")))
         return true;
-    char path[sizeof s->folder + 16];
-    snprintf(path, sizeof path, "%s/%%p.inferom", s->folder);
-    environment_set(env, "INFEROM_SCOPES", "record");
-    environment_set(env, FILE_VARIABLE, path);
+    snprintf(text, sizeof text, "%d", s->memory->fd);
+    environment_set(env, SCOPES_FD_VARIABLE, text);
+    snprintf(text, sizeof text, "/proc/%d/fd/%d", (int)getpid(), s->memory->fd);
+    environment_set(env, SCOPES_PATH_VARIABLE, text);
+    fcntl(s->memory->fd, F_SETFD, 0); /* inherited by what is launched now */
     return true;
 }
 
-/* Bringing a file in. */
-
-/* The program does not know when it was started; the recorder does. It is the process with this number that came last. */
-static void meet_processes(struct translation *t)
+static bool attach(void *self, int32_t pid, bool is_launched, struct err *e)
 {
-    const struct profile *there = builder_view(t->to);
-    for (uint32_t i = 1; i < profile_processes(t->from); i++)
-        for (uint32_t k = 1; k < profile_processes(there); k++)
-            if (profile_process(there, (process_id){k})->pid == profile_process(t->from, (process_id){i})->pid)
-                t->processes[i] = k + 1;
-}
-
-static void copy_samples(struct translation *t, struct capture_writer *w)
-{
-    for (uint32_t k = 0; k < profile_sets(t->from); k++) {
-        const struct sample_set *set = profile_set(t->from, (set_id){k});
-        set_id to = translate_set(t, (set_id){k});
-        for (size_t i = 0; i < set->n; i++) {
-            int64_t values[MEASURES_MOST];
-            for (size_t m = 0; m < set->n_measures; m++)
-                values[m] = set->values[m][i];
-            capture_sample(w, to, TIME_NONE, set->contexts ? translate_context(t, set->contexts[i]) : CONTEXT_NONE,
-                           (stack_id){t->stacks[set->stacks[i].i]}, values);
-        }
-    }
-    for (size_t i = 0; i < profile_losses(t->from); i++) {
-        const struct loss *l = profile_loss(t->from, i);
-        capture_lost(w, translate_set(t, l->set), profile_string(t->from, l->reason), l->count);
-    }
-}
-
-static void copy_spans(struct translation *t, struct capture_writer *w)
-{
-    size_t n = profile_spans(t->from);
-    own(free) uint32_t *made = mem_new((n + 1) * sizeof *made);
-    for (uint32_t i = 1; i <= n; i++) {
-        struct span s = *profile_span(t->from, (span_id){i});
-        s.thread = translate_thread(t, s.thread);
-        s.name = translate_string(t, s.name);
-        s.labels = translate_labels(t, s.labels);
-        s.parent = s.link = (span_id){0};
-        made[i] = capture_span(w, s).i;
-    }
-    for (uint32_t i = 1; i <= n; i++) {
-        const struct span *s = profile_span(t->from, (span_id){i});
-        if (s->parent.i || s->link.i)
-            capture_span_relate(w, (span_id){made[i]}, (span_id){made[s->parent.i]}, (span_id){made[s->link.i]});
-    }
-}
-
-static void copy_series(struct translation *t, struct capture_writer *w)
-{
-    for (uint32_t i = 0; i < profile_series_count(t->from); i++) {
-        const struct series *s = profile_series(t->from, (series_id){i});
-        series_id to = builder_series(t->to, profile_string(t->from, s->name), s->unit, profile_string(t->from, s->unit_name),
-                                      translate_labels(t, s->labels));
-        for (size_t k = 0; k < s->n; k++)
-            capture_reading(w, to, s->readings[k].time_ns, s->readings[k].value);
-    }
-}
-
-static void copy_facts(const struct profile *p, struct capture_writer *w)
-{
-    for (size_t i = 0; i < profile_facts(p); i++)
-        capture_fact(w, profile_string(p, profile_fact(p, i)->key), profile_string(p, profile_fact(p, i)->value));
-}
-
-static bool bring_in(const char *path, struct capture_writer *w, struct err *e)
-{
-    own(reader) struct reader in = {.fd = -1};
-    own(builder) struct builder *b = builder_new();
-    own(profile) struct profile *p = NULL;
-    if (!reader_open(&in, path, e) || !capture_read(b, &in, NULL, e) || !builder_finish(take(b), &p, e))
-        return false;
-    own(translation) struct translation t;
-    translation_init(&t, p, capture_names(w));
-    meet_processes(&t);
-    translate_stacks(&t, NULL, NULL);
-    copy_samples(&t, w);
-    copy_spans(&t, w);
-    copy_series(&t, w);
-    copy_facts(p, w);
+    const struct scopes_source *s = self;
+    (void)pid, (void)is_launched, (void)e;
+    if (s->memory)
+        fcntl(s->memory->fd, F_SETFD, FD_CLOEXEC);
     return true;
 }
 
-static void take_file(const struct scopes_source *s, const char *name, struct recorder *into)
+static bool drain(void *self, struct recorder *into, struct err *e)
 {
-    char path[sizeof s->folder + 256 + 2];
-    struct err e = {0};
-    snprintf(path, sizeof path, "%s/%s", s->folder, name);
-    if (strlen(name) > 8 && !strcmp(name + strlen(name) - 8, ".inferom") && !bring_in(path, recorder_capture(into), &e))
-        log_warn("scopes of a program were not taken over: %s", e.text);
-    unlink(path);
+    struct scopes_source *s = self;
+    (void)into, (void)e;
+    if (!s->memory)
+        return true;
+    visit(s);
+    if (s->visited_ns - s->asked_ns >= ASK_NS) {
+        s->asked_ns = s->visited_ns;
+        end_processes(s);
+        forget_processes(s);
+    }
+    return true;
+}
+
+static void begin_again(void *self, struct recorder *into)
+{
+    struct scopes_source *s = self;
+    (void)into;
+    scopes_labels_forget(s->labels, capture_names(recorder_capture(s->into)));
 }
 
 static void stop(void *self, struct recorder *into)
 {
     struct scopes_source *s = self;
-    DIR *folder = s->folder[0] ? opendir(s->folder) : NULL;
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        if (entry->d_name[0] != '.')
-            take_file(s, entry->d_name, into);
-    if (folder)
-        closedir(folder);
+    (void)into;
+    if (!s->memory)
+        return;
+    visit(s);
+    for (size_t i = 0; i < s->memory->n_processes; i++)
+        if (!s->memory->processes[i]->is_over)
+            write_down(s, s->memory->processes[i]);
+    if (s->memory->damaged)
+        log_warn("scopes of %llu threads made no sense from some point on; what came before is kept",
+                 (unsigned long long)s->memory->damaged);
+    if (scopes_memory_refused(s->memory))
+        log_warn("there was too little memory for all scopes: %llu times more was wanted",
+                 (unsigned long long)scopes_memory_refused(s->memory));
 }
 
 static void scopes_free(void *self)
 {
     struct scopes_source *s = self;
-    if (s->folder[0])
-        rmdir(s->folder);
+    capture_label(recorder_capture(s->into), (struct capture_labeller){0});
+    for (size_t i = 0; s->memory && i < s->memory->n_processes; i++)
+        scopes_join_forget(s->memory->processes[i]);
+    scopes_memory_free(s->memory);
+    scopes_labels_free(s->labels);
+    scopes_clock_done(&s->clock);
     free(s);
 }
 
@@ -185,6 +237,9 @@ const struct source source_scopes = {
     .probe = probe,
     .start = start,
     .launch = launch,
+    .attach = attach,
+    .drain = drain,
+    .begin_again = begin_again,
     .stop = stop,
     .free = scopes_free,
 };
