@@ -2,6 +2,7 @@
  * AVX2 with FMA and F16C: every x86-64 processor since 2013, more or less.
  */
 #include "lab/matmul_blocked.h"
+#include "lab/ops_avx512.h"
 #include "lab/ops_levels.h"
 
 #if defined __x86_64__
@@ -100,6 +101,16 @@ static const struct ops ops = {
 static void matmul(const struct matmul *m, struct matmul_room *room) { matmul_with_tile(m, &f32_tile, &ops, room); }
 
 SIMD_END
+
+void avx2_matvec_f16(float *y, const void *rows, const struct activations *x, size_t n_rows, size_t n)
+{
+    matvec_f16(y, rows, x, n_rows, n);
+}
+
+void avx2_matvec_bf16(float *y, const void *rows, const struct activations *x, size_t n_rows, size_t n)
+{
+    matvec_bf16(y, rows, x, n_rows, n);
+}
 
 /* Not every compiler's __builtin_cpu_supports() knows this one. */
 static bool has_f16c(void)

@@ -1,8 +1,12 @@
 /*
- * ops_avx512.h - what processors with AVX-512 may have or not, in files of their own; for ops_avx512.c
+ * ops_avx512.h - what processors with AVX-512 may have or not, and what it shares with AVX2; for ops_avx512.c
  */
 #pragma once
 #include "lab/ops.h"
+
+/* AVX2: halves are converted eight at a time. */
+void avx2_matvec_f16(float *y, const void *rows, const struct activations *x, size_t n_rows, size_t n);
+void avx2_matvec_bf16(float *y, const void *rows, const struct activations *x, size_t n_rows, size_t n);
 
 /* VNNI: four products of bytes added up in 32 bits, by one instruction. */
 void avx512_matvec_q8_0(float *y, const void *rows, const struct activations *x, size_t n_rows, size_t n);

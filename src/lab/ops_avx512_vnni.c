@@ -1,6 +1,6 @@
 /*
  * Products of bytes with VNNI: unsigned times signed, four of them added up in 32 bits. What is signed becomes unsigned
- * by flipping its top bit, which adds 128; that is taken off again at the beginning, with the sum of the other side.
+ * by flipping its top bit, which adds 128; that much times the sum of the other side is taken off again.
  */
 #include "lab/matmul_blocked.h"
 #include "lab/ops_avx512.h"
@@ -12,14 +12,17 @@
 
 SIMD_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")
 
-static inline __m256i first_lane(int32_t n) { return _mm256_zextsi128_si256(_mm_cvtsi32_si128(n)); }
+#define Q8_SHIFT 128
 
-static inline __m256i bytes_q8(__m256i w, __m256i x, int32_t sum)
+static inline __m256i bytes_q8(__m256i w, __m256i x)
 {
-    return _mm256_dpbusd_epi32(first_lane(-128 * sum), _mm256_xor_si256(w, _mm256_set1_epi8(-128)), x);
+    return _mm256_dpbusd_epi32(_mm256_setzero_si256(), _mm256_xor_si256(w, _mm256_set1_epi8(-128)), x);
 }
 
-static inline __m256i bytes_q4(__m256i w, __m256i x, int32_t sum) { return _mm256_dpbusd_epi32(first_lane(-8 * sum), w, x); }
+static inline __m256i bytes_q4(__m256i w, __m256i x, __m256i v, __m256i y)
+{
+    return _mm256_dpbusd_epi32(_mm256_dpbusd_epi32(_mm256_setzero_si256(), w, x), v, y);
+}
 
 #include "lab/ops_quantised_x86.h"
 

@@ -1,13 +1,17 @@
 /*
  * ops_quantised_x86.h - quantised weights in 256-bit registers; included by the levels of x86-64
  *
- * A block of 32 bytes is one register. A level says in which way bytes are multiplied and added up:
+ * Blocks come eight at a time, so that their scales are converted together. A level says how bytes are multiplied
+ * and added up, eight sums of four products each:
  *
- *     bytes_q8(w, x, sum)   eight sums of w * x, both signed
- *     bytes_q4(w, x, sum)   eight sums of (w - 8) * x, w from 0 to 15
+ *     bytes_q8(w, x)              (w + Q8_SHIFT) * x, w signed
+ *     bytes_q4(w, x, v, y)        w * x + v * y, w and v from 0 to 15
  *
- * `sum` is what the bytes of x add up to: taking 8 from every w is the same as taking 8 * sum from the result.
+ * What was added to w (and 8, which q4_0 takes from it) is taken off at the end of a row: it is that much times the
+ * sum of x, which is known per block. One row comes after the other, without prefetches, as in ops_vector.h.
  */
+
+enum { GROUP = 8 }; /* blocks */
 
 static inline __m256i load_bytes(const void *p) { return _mm256_loadu_si256(p); }
 
@@ -28,39 +32,83 @@ static inline __m256i halves(const uint8_t *p)
     return _mm256_and_si256(_mm256_set_m128i(high, low), _mm256_set1_epi8(15));
 }
 
-static inline __m256i block_q8_0_dot(const struct block_q8_0 *b, __m256i x, int32_t sum)
+#define SCALE_OF(b, i) (int16_t)(b)[i].scale
+#define SCALES_OF(b)                                                                                              \
+    _mm_set_epi16(SCALE_OF(b, 7), SCALE_OF(b, 6), SCALE_OF(b, 5), SCALE_OF(b, 4), SCALE_OF(b, 3), SCALE_OF(b, 2), \
+                  SCALE_OF(b, 1), SCALE_OF(b, 0))
+
+/* Of eight blocks: the scales of weights and activations multiplied, and with the sums of x added to `shifts`. */
+static inline __m256 group_scales(__m128i scales, const struct quantised *x, size_t i, __m256 *shifts)
 {
-    return bytes_q8(load_bytes(b->at), x, sum);
+    __m256 by = _mm256_mul_ps(_mm256_cvtph_ps(scales), _mm256_loadu_ps(x->scale + i));
+    *shifts = _mm256_fmadd_ps(by, _mm256_cvtepi32_ps(load_bytes(x->sum + i)), *shifts);
+    return by;
 }
 
-static inline __m256i block_q4_0_dot(const struct block_q4_0 *b, __m256i x, int32_t sum)
+/* q8_0. */
+
+static inline __m256 q8_0_one(const struct block_q8_0 *b, const int8_t *x, float by, __m256 s)
 {
-    return bytes_q4(halves(b->at), x, sum);
+    return _mm256_fmadd_ps(_mm256_cvtepi32_ps(bytes_q8(load_bytes(b->at), load_bytes(x))), _mm256_set1_ps(by), s);
 }
 
-/* One row after the other, as in ops_vector.h. Blocks lie across lines, and here asking ahead of time does help. */
-#define AHEAD 2048 /* bytes */
+static inline float q8_0_row(const struct block_q8_0 *w, const struct quantised *x, size_t n)
+{
+    __m256 s[2] = {0}, shifts = _mm256_setzero_ps();
+    float by[GROUP], rest = 0;
+    size_t i = 0;
+    for (; i + GROUP <= n; i += GROUP) {
+        _mm256_storeu_ps(by, group_scales(SCALES_OF(w + i), x, i, &shifts));
+        UNROLLED for (size_t j = 0; j < GROUP; j++)
+            s[j % 2] = q8_0_one(w + i + j, x->at + (i + j) * WEIGHT_BLOCK, by[j], s[j % 2]);
+    }
+    for (; i < n; i++) {
+        by[0] = _cvtsh_ss(w[i].scale) * x->scale[i];
+        rest += by[0] * (float)x->sum[i];
+        s[0] = q8_0_one(w + i, x->at + i * WEIGHT_BLOCK, by[0], s[0]);
+    }
+    return sum_256(_mm256_fnmadd_ps(shifts, _mm256_set1_ps(Q8_SHIFT), _mm256_add_ps(s[0], s[1]))) - Q8_SHIFT * rest;
+}
+
+/* q4_0: two blocks in one register, so that lower and upper halves are split without moving them between lanes. */
+
+static inline __m256 q4_0_two(const struct block_q4_0 *b, const int8_t *x, __m256 by, __m256 s)
+{
+    __m256i both = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)b[1].at), _mm_loadu_si128((const __m128i *)b[0].at));
+    __m256i low = _mm256_and_si256(both, _mm256_set1_epi8(15)), high = _mm256_and_si256(_mm256_srli_epi16(both, 4), _mm256_set1_epi8(15));
+    __m256i x0 = load_bytes(x), x1 = load_bytes(x + WEIGHT_BLOCK);
+    __m256i of_low = _mm256_permute2x128_si256(x0, x1, 0x20), of_high = _mm256_permute2x128_si256(x0, x1, 0x31);
+    return _mm256_fmadd_ps(_mm256_cvtepi32_ps(bytes_q4(low, of_low, high, of_high)), by, s);
+}
+
+static inline __m256 q4_0_one(const struct block_q4_0 *b, const int8_t *x, float by, __m256 s)
+{
+    __m256i sums = bytes_q4(halves(b->at), load_bytes(x), _mm256_setzero_si256(), _mm256_setzero_si256());
+    return _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_set1_ps(by), s);
+}
+
+static inline float q4_0_row(const struct block_q4_0 *w, const struct quantised *x, size_t n)
+{
+    __m256 s[2] = {0}, shifts = _mm256_setzero_ps();
+    float rest = 0;
+    size_t i = 0;
+    for (; i + GROUP <= n; i += GROUP) {
+        __m256 by = group_scales(SCALES_OF(w + i), x, i, &shifts);
+        UNROLLED for (int j = 0; j < GROUP; j += 2)
+        {
+            __m256 of_two = _mm256_permutevar8x32_ps(by, _mm256_set_epi32(j + 1, j + 1, j + 1, j + 1, j, j, j, j));
+            s[j / 2 % 2] = q4_0_two(w + i + j, x->at + (i + (size_t)j) * WEIGHT_BLOCK, of_two, s[j / 2 % 2]);
+        }
+    }
+    for (; i < n; i++) {
+        float by = _cvtsh_ss(w[i].scale) * x->scale[i];
+        rest += by * (float)x->sum[i];
+        s[0] = q4_0_one(w + i, x->at + i * WEIGHT_BLOCK, by, s[0]);
+    }
+    return sum_256(_mm256_fnmadd_ps(shifts, _mm256_set1_ps(8), _mm256_add_ps(s[0], s[1]))) - 8 * rest;
+}
 
 #define MATVEC_QUANTISED(type)                                                                                        \
-    static inline __m256 type##_step(const struct block_##type *b, const struct quantised *x, size_t i, __m256 s)     \
-    {                                                                                                                 \
-        __m256i dots = block_##type##_dot(b + i, load_bytes(x->at + i * WEIGHT_BLOCK), x->sum[i]);                    \
-        __m256 by = _mm256_mul_ps(block_scale(&b[i].scale), _mm256_broadcast_ss(x->scale + i));                       \
-        return _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots), by, s);                                                      \
-    }                                                                                                                 \
-    static inline float type##_row(const struct block_##type *w, const struct quantised *x, size_t n)                 \
-    {                                                                                                                 \
-        __m256 s[4] = {0};                                                                                            \
-        size_t i = 0;                                                                                                 \
-        for (; i + 4 <= n; i += 4) {                                                                                  \
-            for (size_t line = 0; line < 4 * sizeof *w; line += 64)                                                   \
-                __builtin_prefetch((const char *)(w + i) + AHEAD + line);                                   \
-            UNROLLED for (size_t j = 0; j < 4; j++) s[j] = type##_step(w, x, i + j, s[j]);                            \
-        }                                                                                                             \
-        for (; i < n; i++)                                                                                            \
-            s[0] = type##_step(w, x, i, s[0]);                                                                        \
-        return sum_256(_mm256_add_ps(_mm256_add_ps(s[0], s[1]), _mm256_add_ps(s[2], s[3])));                          \
-    }                                                                                                                 \
     static void matvec_##type(float *y, const void *rows, const struct activations *x, size_t n_rows, size_t n)       \
     {                                                                                                                 \
         const struct block_##type *w = rows;                                                                          \
@@ -68,6 +116,5 @@ static inline __m256i block_q4_0_dot(const struct block_q4_0 *b, __m256i x, int3
         for (size_t r = 0; r < n_rows; r++)                                                                           \
             y[r] = type##_row(w + r * blocks, &x->q8, blocks);                                                        \
     }
-
 MATVEC_QUANTISED(q8_0)
 MATVEC_QUANTISED(q4_0)

@@ -36,20 +36,25 @@ static float dot(const float *a, const float *b, size_t n)
 /*
  * One row after the other: then all weights are one stream, front to back, which is what the processor's own
  * fetching ahead does best. (Four rows at a time, four streams, reach half of it; prefetches of ours cost a fifth.)
- * Four sums are under way, so that multiply-and-adds do not wait for each other.
+ * Eight sums are under way, so that multiply-and-adds do not wait for each other.
  */
 #define MATVEC(name, T, w_load, w_load_part)                                                                       \
     static inline float name##_row(const T *w, const float *x, size_t n)                                           \
     {                                                                                                              \
-        V s[4];                                                                                                    \
+        enum { SUMS = 8 };                                                                                         \
+        V s[SUMS];                                                                                                 \
         size_t i = 0;                                                                                              \
-        UNROLLED for (size_t j = 0; j < 4; j++) s[j] = v_zero();                                                   \
-        for (; i + 4 * LANES <= n; i += 4 * LANES)                                                                 \
-            UNROLLED for (size_t j = 0; j < 4; j++)                                                                \
+        UNROLLED for (size_t j = 0; j < SUMS; j++) s[j] = v_zero();                                                \
+        for (; i + SUMS * LANES <= n; i += SUMS * LANES)                                                           \
+            UNROLLED for (size_t j = 0; j < SUMS; j++)                                                             \
                 s[j] = v_fma(w_load(w + i + j * LANES), v_load(x + i + j * LANES), s[j]);                          \
-        for (; i < n; i += LANES)                                                                                  \
-            s[0] = v_fma(w_load_part(w + i, n - i), v_load_part(x + i, n - i), s[0]);                              \
-        return v_sum(v_add(v_add(s[0], s[1]), v_add(s[2], s[3])));                                                 \
+        for (; i + LANES <= n; i += LANES)                                                                         \
+            s[0] = v_fma(w_load(w + i), v_load(x + i), s[0]);                                                      \
+        if (i < n)                                                                                                 \
+            s[1] = v_fma(w_load_part(w + i, n - i), v_load_part(x + i, n - i), s[1]);                              \
+        UNROLLED for (size_t j = SUMS / 2; j; j /= 2)                                                              \
+            UNROLLED for (size_t k = 0; k < j; k++) s[k] = v_add(s[k], s[k + j]);                                  \
+        return v_sum(s[0]);                                                                                        \
     }                                                                                                              \
     static void name(float *y, const void *rows, const struct activations *x, size_t n_rows, size_t n)             \
     {                                                                                                              \
@@ -59,8 +64,10 @@ static float dot(const float *a, const float *b, size_t n)
     }
 
 MATVEC(matvec_f32, float, v_load, v_load_part)
+#ifndef HAS_OTHER_HALVES /* the level has these two from elsewhere */
 MATVEC(matvec_f16, uint16_t, v_load_f16, v_load_f16_part)
 MATVEC(matvec_bf16, uint16_t, v_load_bf16, v_load_bf16_part)
+#endif
 
 /* A tile of C: TILE_ROWS x (TILE_VECTORS * LANES), all of it in registers. */
 static void tile_f32(size_t depth, const void *a_panel, const void *b_panel, void *c_tile, size_t c_stride, bool add,
