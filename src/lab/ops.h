@@ -107,6 +107,7 @@ struct ops {
     void (*mul)(float *y, const float *a, const float *b, size_t n);
     void (*scale)(float *y, const float *x, float by, size_t n);
     void (*add_scaled)(float *y, const float *x, float by, size_t n); /* y += by * x */
+    void (*mix)(float *y, const float *rows, const float *by, size_t n_rows, size_t n); /* y += by[i] * row i, row after row */
     void (*add_row)(float *y, const float *x, const float *row, size_t rows, size_t n); /* broadcast: to each row */
 
     /* Row by row. */

@@ -208,6 +208,13 @@ static void scale(float *y, const float *x, float by, size_t n)
         y[i] = x[i] * by;
 }
 
+static void mix(float *y, const float *rows, const float *by, size_t n_rows, size_t n)
+{
+    for (size_t r = 0; r < n_rows; r++)
+        for (size_t i = 0; i < n; i++)
+            y[i] += by[r] * rows[r * n + i];
+}
+
 static void add_scaled(float *y, const float *x, float by, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -290,6 +297,7 @@ const struct ops *ops_scalar(void)
         .mul = mul,
         .scale = scale,
         .add_scaled = add_scaled,
+        .mix = mix,
         .add_row = add_row,
         .softmax = softmax,
         .rmsnorm = rmsnorm,

@@ -197,6 +197,34 @@ static void add_scaled(float *y, const float *x, float by, size_t n)
         v_store_part(y + i, v_fma(v_load_part(x + i, n - i), factor, v_load_part(y + i, n - i)), n - i);
 }
 
+/* As many columns as registers hold stay there while all rows go by. */
+static void mix(float *y, const float *rows, const float *by, size_t n_rows, size_t n)
+{
+    enum { AT_ONCE = 4 };
+    size_t i = 0;
+    for (; i + AT_ONCE * LANES <= n; i += AT_ONCE * LANES) {
+        V s[AT_ONCE];
+        UNROLLED for (size_t j = 0; j < AT_ONCE; j++) s[j] = v_load(y + i + j * LANES);
+        for (size_t r = 0; r < n_rows; r++) {
+            V factor = v_set(by[r]);
+            UNROLLED for (size_t j = 0; j < AT_ONCE; j++) s[j] = v_fma(v_load(rows + r * n + i + j * LANES), factor, s[j]);
+        }
+        UNROLLED for (size_t j = 0; j < AT_ONCE; j++) v_store(y + i + j * LANES, s[j]);
+    }
+    for (; i + LANES <= n; i += LANES) {
+        V s = v_load(y + i);
+        for (size_t r = 0; r < n_rows; r++)
+            s = v_fma(v_load(rows + r * n + i), v_set(by[r]), s);
+        v_store(y + i, s);
+    }
+    if (i == n)
+        return;
+    V s = v_load_part(y + i, n - i);
+    for (size_t r = 0; r < n_rows; r++)
+        s = v_fma(v_load_part(rows + r * n + i, n - i), v_set(by[r]), s);
+    v_store_part(y + i, s, n - i);
+}
+
 static void add_row(float *y, const float *x, const float *row, size_t rows, size_t n)
 {
     for (size_t r = 0; r < rows; r++)
@@ -328,6 +356,7 @@ static void rope_halves(float *y, const float *x, const float *cosine, const flo
     .mul = mul,                                                                            \
     .scale = scale,                                                                        \
     .add_scaled = add_scaled,                                                              \
+    .mix = mix,                                                                            \
     .add_row = add_row,                                                                    \
     .softmax = softmax,                                                                    \
     .rmsnorm = rmsnorm,                                                                    \

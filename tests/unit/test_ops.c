@@ -104,6 +104,26 @@ static void check_binary(const struct ops *o, size_t n, size_t shift)
     numbers_free(y);
 }
 
+static void check_mix(const struct ops *o, size_t n)
+{
+    enum { ROWS = 5 };
+    struct numbers rows = numbers_random(ROWS * n, 0, -4, 4), by = numbers_random(ROWS, 1, -1, 1), y = numbers_random(n, 1, -4, 4);
+    struct numbers before = numbers_new(n, 0);
+    memcpy(before.at, y.at, n * sizeof *y.at);
+    o->mix(y.at, rows.at, by.at, ROWS, n);
+    for (size_t i = 0; i < n; i++) {
+        double want = before.at[i];
+        for (size_t r = 0; r < ROWS; r++)
+            want += (double)by.at[r] * rows.at[r * n + i];
+        CHECK_NUMBER(y.at[i], want, 1e-6, 8, "%s mix %zu of %zu", o->name, i, n);
+    }
+    o->mix(y.at, rows.at, by.at, 0, n);
+    numbers_free(rows);
+    numbers_free(by);
+    numbers_free(y);
+    numbers_free(before);
+}
+
 static void check_broadcast(const struct ops *o, size_t n)
 {
     enum { ROWS = 3 };
@@ -214,6 +234,7 @@ static void check_level(const struct ops *o)
         if (!sizes[i])
             continue;
         check_broadcast(o, sizes[i]);
+        check_mix(o, sizes[i]);
         check_softmax(o, sizes[i], 0);
         check_softmax(o, sizes[i], 3000);
         check_norms(o, sizes[i]);
