@@ -177,18 +177,21 @@ static void rotate(const struct part *t, size_t token, float *head)
 static void keep_keys(const struct part *t, size_t layer, size_t head)
 {
     const struct model *m = t->m;
-    struct cache *c = t->p->cache;
-    size_t n = m->head_size, width = model_kv_width(m), base = cache_at(m, c, layer, head) + t->p->position * n;
+    size_t n = m->head_size, width = model_kv_width(m);
     for (size_t i = 0; i < t->p->n; i++) {
-        float *key = c->keys + base + i * n;
+        size_t at = cache_at(m, layer, head, t->p->position + i);
+        float *key = t->p->cache->keys + at;
         memcpy(key, t->r->k + i * width + head * n, n * sizeof *key);
         rotate(t, i, key);
-        memcpy(c->values + base + i * n, t->r->v + i * width + head * n, n * sizeof *key);
+        memcpy(t->p->cache->values + at, t->r->v + i * width + head * n, n * sizeof *key);
     }
 }
 
+/* Positions of a block that have been seen. */
+static size_t seen_in(size_t seen, size_t block) { return seen - block < CACHE_BLOCK ? seen - block : CACHE_BLOCK; }
+
 /* What one head of one token takes from all tokens so far. */
-static void attend_one(const struct part *t, size_t kv_at, size_t token, float *q, float *out)
+static void attend_one(const struct part *t, size_t layer, size_t kv_head, size_t token, float *q, float *out)
 {
     const struct ops *o = t->m->ops;
     const struct cache *c = t->p->cache;
@@ -196,11 +199,13 @@ static void attend_one(const struct part *t, size_t kv_at, size_t token, float *
     float *scores = t->r->scores[t->worker];
     rotate(t, token, q);
     o->scale(q, q, 1.0f / sqrtf((float)n), n);
-    o->matvec[WEIGHT_F32](scores, c->keys + kv_at, &(struct activations){.f32 = q}, seen, n);
+    struct activations x = {.f32 = q};
+    for (size_t b = 0; b < seen; b += CACHE_BLOCK)
+        o->matvec[WEIGHT_F32](scores + b, c->keys + cache_at(t->m, layer, kv_head, b), &x, seen_in(seen, b), n);
     o->softmax(scores, scores, seen);
     memset(out, 0, n * sizeof *out);
-    for (size_t i = 0; i < seen; i++)
-        o->add_scaled(out, c->values + kv_at + i * n, scores[i], n);
+    for (size_t b = 0; b < seen; b += CACHE_BLOCK)
+        o->mix(out, c->values + cache_at(t->m, layer, kv_head, b), scores + b, seen_in(seen, b), n);
 }
 
 static void attend(const struct part *t, size_t layer)
@@ -211,10 +216,9 @@ static void attend(const struct part *t, size_t layer)
     struct share mine = team_share(m->facts.kv_heads, 1, t->worker, t->workers);
     for (size_t head = mine.from; head < mine.to; head++) {
         keep_keys(t, layer, head);
-        size_t kv_at = cache_at(m, t->p->cache, layer, head);
         for (size_t i = 0; i < t->p->n; i++)
             for (size_t h = head * group; h < (head + 1) * group; h++)
-                attend_one(t, kv_at, i, t->r->q + i * width + h * n, t->r->mixed + i * width + h * n);
+                attend_one(t, layer, head, i, t->r->q + i * width + h * n, t->r->mixed + i * width + h * n);
     }
     meet(t);
 }

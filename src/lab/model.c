@@ -117,7 +117,7 @@ const struct model_facts *model_facts(const struct model *m) { return &m->facts;
 
 void model_tokenize(const struct model *m, struct view text, struct tokens *out)
 {
-    INFEROM_SCOPE("tokenize");
+    INFEROM_SCOPE("text");
     INFEROM_PHASE("tokenize");
     vocabulary_tokenize(m->words, text, out);
 }

@@ -67,15 +67,20 @@ bool model_ready(struct model *m, unsigned threads, struct err *e) MUST_CHECK;
 struct gguf;
 bool model_of_gguf(struct gguf *g, const struct model_plan *p, struct model **out, struct err *e) MUST_CHECK;
 
-/* Keys and values of a session: [layer][kv head][position][head_size] */
+/*
+ * Keys and values of a session, in blocks of positions: [block][layer][kv head][position in block][head_size]. What a
+ * head reads lies together, and a conversation takes memory for the positions it has, not for its whole context.
+ */
+enum { CACHE_BLOCK = 64 };
 struct cache {
-    float *keys, *values;
-    size_t context;
+    float *keys, *values; /* of `bytes` each */
+    size_t context, bytes;
 };
 
-static inline size_t cache_at(const struct model *m, const struct cache *c, size_t layer, size_t head)
+static inline size_t cache_at(const struct model *m, size_t layer, size_t head, size_t position)
 {
-    return (layer * m->facts.kv_heads + head) * c->context * m->head_size;
+    size_t place = (position / CACHE_BLOCK * m->facts.layers + layer) * m->facts.kv_heads + head;
+    return (place * CACHE_BLOCK + position % CACHE_BLOCK) * m->head_size;
 }
 
 /* One pass through the model: n tokens from `position` on, PASS_TOKENS at most. */

@@ -5,6 +5,7 @@
 
 #include <inferom.h>
 #include <inttypes.h>
+#include <sys/mman.h>
 
 struct session {
     struct model *model;
@@ -19,6 +20,25 @@ struct session {
     struct session_counts counts;
 };
 
+/* Whole blocks. No overflow: the context is at most 2^24, and layers and heads are those of tensors we hold. */
+static size_t cache_bytes(const struct model *m, size_t context)
+{
+    size_t blocks = (context + CACHE_BLOCK - 1) / CACHE_BLOCK;
+    return sizeof(float) * blocks * CACHE_BLOCK * m->facts.layers * model_kv_width(m);
+}
+
+/* Costs memory only where it is written. */
+static float *cache_memory(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) {
+        fprintf(stderr, "inferom: out of memory (%zu bytes for a context)\n", bytes);
+        exit(err_exit_status(ERR_IO));
+    }
+    madvise(p, bytes, MADV_HUGEPAGE); /* only a wish */
+    return p;
+}
+
 struct session *session_new(struct model *m, const struct session_plan *p)
 {
     struct session *s = mem_new(sizeof *s);
@@ -26,8 +46,9 @@ struct session *session_new(struct model *m, const struct session_plan *p)
     s->model = m;
     s->plan = *p;
     s->cache.context = p->context && p->context < m->facts.context ? p->context : p->context ? m->facts.context : usual;
-    s->cache.keys = mem_new(session_cache_bytes(s) / 2); /* costs memory only where it is written */
-    s->cache.values = mem_new(session_cache_bytes(s) / 2);
+    s->cache.bytes = cache_bytes(m, s->cache.context);
+    s->cache.keys = cache_memory(s->cache.bytes);
+    s->cache.values = cache_memory(s->cache.bytes);
     s->logits = mem_new(m->facts.vocabulary * sizeof *s->logits);
     sampler_init(&s->sampler, p->temperature, p->top_k, p->seed, m->facts.vocabulary);
     return s;
@@ -37,8 +58,8 @@ void session_free(struct session *s)
 {
     if (!s)
         return;
-    free(s->cache.keys);
-    free(s->cache.values);
+    munmap(s->cache.keys, s->cache.bytes);
+    munmap(s->cache.values, s->cache.bytes);
     free(s->logits);
     sampler_done(&s->sampler);
     free(s);
@@ -111,7 +132,6 @@ bool session_next(struct session *s, uint32_t *out_token, struct err *e)
         return false;
     settle(s);
     INFEROM_PHASE("sample");
-    INFEROM_SCOPE("sample");
     uint64_t begun_ns = clock_monotonic_ns();
     s->pending = sampler_pick(&s->sampler, s->model->ops, s->logits, s->model->words->is_silent, s->model->facts.vocabulary);
     s->has_pending = true;
@@ -147,8 +167,4 @@ size_t session_room(const struct session *s) { return s->cache.context - session
 const struct session_counts *session_counts(const struct session *s) { return &s->counts; }
 const float *session_logits(const struct session *s) { return s->evaluated ? s->logits : NULL; }
 
-size_t session_cache_bytes(const struct session *s)
-{
-    const struct model *m = s->model;
-    return 2 * sizeof(float) * s->cache.context * m->facts.layers * model_kv_width(m);
-}
+size_t session_cache_bytes(const struct session *s) { return 2 * s->cache.bytes; }
