@@ -28,6 +28,9 @@ struct model_phase {
 
 enum { MODEL_RUN_PAIRS = 9 };
 
+/* Weights that are smaller than this may stay in the caches: then memory is not what holds decoding back. */
+#define MODEL_ROOF_BYTES ((uint64_t)48 << 20)
+
 struct model_run {
     struct model_phase prefill, decode;
     double sample_ns;

@@ -137,7 +137,8 @@ static bool run_model(const struct call *c, struct model *m, const struct sessio
     void *both[] = {&said, &progress};
     struct model_run run;
     struct model_run_plan plan = {
-        .session = *session, .prompt = prompt.at, .n_prompt = prompt.n, .tokens = (size_t)s->tokens, .wants_roof = true,
+        .session = *session, .prompt = prompt.at, .n_prompt = prompt.n, .tokens = (size_t)s->tokens,
+        .wants_roof = a->model->step_bytes >= MODEL_ROOF_BYTES,
         .said = keep_piece, .progress = show_progress, .self = both, .stop = c->stop,
     };
     bool ok = model_run(m, &plan, &run, e);

@@ -120,12 +120,12 @@ static void print_roof(const struct model_answer *a, struct sink *out)
     if (!r->decode.tokens)
         return;
     sink_printf(out, ", and reads %.1f GB of weights per CPU second\n", gb);
-    if (!r->pairs)
+    if (!r->pairs) {
+        sink_puts(out, "(so few weights stay in the caches: memory is no measure for them)\n");
         return;
+    }
     sink_printf(out, "one thread reads memory at %.1f GB per CPU second here; decoding reaches %.0f %% of that [%.0f..%.0f, %u pairs]\n",
                 r->roof_bytes_per_s / 1e9, 100 * r->share, 100 * r->share_low, 100 * r->share_high, r->pairs);
-    if (a->model->step_bytes < (uint64_t)64 << 20)
-        sink_puts(out, "(these weights may fit into the caches; memory says little about them)\n");
 }
 
 static void print_scopes(const struct table_style *style, struct sink *out)
