@@ -204,7 +204,7 @@ struct walk {
 void walk_from(const struct here *from, struct walk *out);
 uint64_t stack_bound(uint64_t sp); /* up to where the stack can be read */
 void walk_learn_code(uint64_t start, uint64_t end); /* code that a return address may point into */
-void walk_forget_code(void);
+bool walk_knows_code(const struct walk *w); /* false: there is code in it that was mapped since we looked */
 
 /* stacks.c */
 uint32_t stack_number(const struct walk *w); /* 0: there are too many */

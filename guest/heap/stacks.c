@@ -5,6 +5,7 @@
  * what they mean, makes one of them.
  */
 #include "agent.h"
+#include "sampler/bare_calls.h"
 
 enum { PROBES = 8 };
 
@@ -58,6 +59,15 @@ static uint32_t write_down(const struct walk *w)
     return number;
 }
 
+/* A library was loaded: whoever looks for names when this process is gone must know where it was. At most once a millisecond. */
+static void tell_new_code(const struct walk *w)
+{
+    static _Atomic uint64_t last_ns;
+    uint64_t now_ns = bare_clock_ns(CLOCK_MONOTONIC), before = atomic_load_explicit(&last_ns, memory_order_relaxed);
+    if (!walk_knows_code(w) && now_ns - before > 1000000 && atomic_compare_exchange_strong(&last_ns, &before, now_ns))
+        ring_maps();
+}
+
 COLD uint32_t stack_number(const struct walk *w)
 {
     struct heap_index *place;
@@ -65,6 +75,7 @@ COLD uint32_t stack_number(const struct walk *w)
     uint32_t number = find(hash, &place);
     if (number)
         return number;
+    tell_new_code(w);
     number = write_down(w);
     if (!number)
         return 0;

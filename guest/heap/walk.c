@@ -88,16 +88,18 @@ void walk_learn_code(uint64_t start, uint64_t end)
     }
 }
 
-void walk_forget_code(void)
-{
-    for (size_t i = 0; i < CODE_BITS / 64; i++)
-        atomic_store_explicit(&code_pages[i], 0, memory_order_relaxed);
-}
-
 static bool is_code(uint64_t v)
 {
     uint32_t bit = page_bit(v);
     return v >> 47 == 0 && atomic_load_explicit(&code_pages[bit / 64], memory_order_relaxed) >> bit % 64 & 1;
+}
+
+bool walk_knows_code(const struct walk *w)
+{
+    for (uint32_t i = 0; i < w->n; i++)
+        if (!is_code(w->frames[i]))
+            return false;
+    return true;
 }
 
 /* The recorder is behind: then stacks are told apart by what was walked alone, and end there. */

@@ -55,14 +55,14 @@ enum {
     HEAP_BLOCK_PROBES = 8,
     HEAP_RULES = 1 << 17,
     HEAP_RULE_PROBES = 16,
-    HEAP_RING_BYTES = 1 << 23,
+    HEAP_RING_BYTES = 1 << 26,   /* used while the recorder is behind; it gives pages back that it has read */
     HEAP_INDEX_LEVELS = 6,       /* of 1024, 4096, ... entries */
     HEAP_STACKS_MOST = 1 << 19,
     HEAP_FRAMES_MOST = 1 << 26,
     HEAP_ROWS_MOST = 1 << 21,
     HEAP_BLOCKS_BYTES = 1 << 26,
     HEAP_DEPTH_MOST = 1024,
-    HEAP_SLICE_MOST = 8192,      /* bytes of stack in one record */
+    HEAP_SLICE_MOST = 16384,      /* bytes of stack in one record */
     HEAP_CLASSES = 48,           /* of sizes and lifetimes, by powers of two */
     HEAP_NAME_BYTES = 16,
     HEAP_LINE_MOST = 4400,

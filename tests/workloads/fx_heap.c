@@ -13,6 +13,7 @@
  */
 #include "truth.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -82,6 +83,19 @@ static void run_on_threads(uint64_t n)
         pthread_join(threads[i], NULL);
 }
 
+/* The most memory this process ever had, without an allocation. */
+static uint64_t peak_rss_kib(void)
+{
+    char text[4096];
+    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    const char *line = strstr(text, "VmHWM:");
+    return line ? strtoull(line + 6, NULL, 10) : 0;
+}
+
 int main(int argc, char **argv)
 {
     static char buffer[8192];
@@ -102,9 +116,9 @@ int main(int argc, char **argv)
 
     printf("{\"fixture\": \"fx-heap\", \"pid\": %d, \"wall_ns\": %" PRIu64 ", \"allocations\": %" PRIu64 ", \"frees\": %" PRIu64
            ", \"allocated_bytes\": %" PRIu64 ", \"live_blocks\": %" PRIu64 ", \"live_bytes\": %" PRIu64 ", \"peak_bytes\": %" PRIu64
-           ", \"temporary\": %" PRIu64 "}\n",
+           ", \"temporary\": %" PRIu64 ", \"peak_rss_kib\": %" PRIu64 "}\n",
            (int)getpid(), wall_now_ns() - start_ns, each * (LEAKS + times * (HELD + CHURNED)), each * times * (HELD + CHURNED),
            each * (LEAKS * LEAK_BYTES + times * (HELD * HELD_BYTES + CHURNED * CHURN_BYTES)), each * LEAKS,
-           each * LEAKS * LEAK_BYTES, each * (LEAKS * LEAK_BYTES + HELD * HELD_BYTES), each * times * (CHURNED + 2));
+           each * LEAKS * LEAK_BYTES, each * (LEAKS * LEAK_BYTES + HELD * HELD_BYTES), each * times * (CHURNED + 2), peak_rss_kib());
     return truth_told();
 }

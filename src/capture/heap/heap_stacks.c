@@ -23,6 +23,7 @@ void heap_stacks_done(struct heap_stacks *hs)
         free(hs->known[i].more);
     free(hs->known);
     space_done(&hs->process.space);
+    stack_rest_done(&hs->rest);
     jit_symbols_free(hs->process.jit);
     *hs = (struct heap_stacks){0};
 }
@@ -147,20 +148,29 @@ static struct unwind_registers registers_of(const struct heap_slice *s)
     return r;
 }
 
+static size_t walk(struct heap_stacks *hs, struct code_files *files, const struct heap_slice *s, const struct unwind_stack *stack,
+                   uint64_t addresses[DEPTH_MOST], enum unwind_end *out_end, uint64_t now_ns)
+{
+    struct unwind_registers registers = registers_of(s);
+    size_t n;
+    do {
+        struct unwind_space space = space_walk(&hs->process.space);
+        n = unwind_walk(&space, &registers, stack, addresses, DEPTH_MOST, out_end);
+    } while (learn(hs, files, addresses, n, now_ns));
+    return n;
+}
+
 void heap_stacks_slice(struct heap_stacks *hs, struct code_files *files, const struct heap_slice *s, const uint8_t *stack,
                        uint64_t now_ns)
 {
     uint64_t addresses[DEPTH_MOST];
     if (s->stack == 0 || s->stack >= HEAP_STACKS_MOST)
         return;
-    struct unwind_registers registers = registers_of(s);
     struct unwind_stack bytes = {.start = s->sp, .bytes = stack, .n = s->bytes};
     enum unwind_end end;
-    size_t n;
-    do {
-        struct unwind_space space = space_walk(&hs->process.space);
-        n = unwind_walk(&space, &registers, &bytes, addresses, DEPTH_MOST, &end);
-    } while (learn(hs, files, addresses, n, now_ns));
+    size_t n = walk(hs, files, s, &bytes, addresses, &end, now_ns);
+    while (end == UNWIND_CUT && stack_rest_read(&hs->rest, hs->process.pid, &bytes, &bytes))
+        n = walk(hs, files, s, &bytes, addresses, &end, now_ns);
     hs->slices++;
     hs->ends[end]++;
     for (size_t i = 0; i < n && !(i + 1 == n && end == UNWIND_CUT); i++) {

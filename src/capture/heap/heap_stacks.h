@@ -14,6 +14,7 @@
  */
 #pragma once
 #include "capture/cpu/stack_names.h"
+#include "capture/cpu/stack_rest.h"
 #include "capture/cpu/tasks.h"
 #include "inferom/heap_wire.h"
 
@@ -21,6 +22,7 @@ struct heap_known; /* one stack */
 
 struct heap_stacks {
     struct task_process process; /* pid, maps, names of a just-in-time compiler */
+    struct stack_rest rest;
     uint8_t *area;
     struct heap_known *known; /* by number */
     size_t known_cap;

@@ -179,10 +179,23 @@ static bool read_record(struct heap_target *t, struct heap_book *b, uint64_t rea
     return true;
 }
 
+/* Whole pages that were read, before the agent may write there again. */
+static void give_back(const struct heap_target *t, struct heap_book *b, uint64_t from)
+{
+    enum { PAGE = 4096, WORTH_IT = 1 << 18 };
+    uint64_t first = (from + PAGE - 1) & ~(uint64_t)(PAGE - 1), last = t->tail & ~(uint64_t)(PAGE - 1);
+    if (last <= first || last - first < WORTH_IT || last - first > HEAP_RING_BYTES)
+        return;
+    uint64_t at = first & (HEAP_RING_BYTES - 1), n = last - first, to_end = HEAP_RING_BYTES - at;
+    heap_shared_punch(b->shared, t->index, HEAP_RING_AT + at, n < to_end ? n : to_end);
+    if (n > to_end)
+        heap_shared_punch(b->shared, t->index, HEAP_RING_AT, n - to_end);
+}
+
 static void read_ring(struct heap_target *t, struct heap_book *b, uint64_t now_ns)
 {
     struct heap_area *a = heap_head_of(t);
-    uint64_t head = heap_look(&a->ring_head);
+    uint64_t head = heap_look(&a->ring_head), from = t->tail;
     bool is_sound = head - t->tail <= HEAP_RING_BYTES;
     while (is_sound && t->tail != head)
         is_sound = read_record(t, b, head - t->tail, now_ns);
@@ -190,6 +203,7 @@ static void read_ring(struct heap_target *t, struct heap_book *b, uint64_t now_n
         t->damaged++;
         t->tail = head;
     }
+    give_back(t, b, from);
     atomic_store_explicit(&a->ring_tail, t->tail, memory_order_release);
 }
 
