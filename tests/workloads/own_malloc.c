@@ -12,6 +12,8 @@ void *malloc(size_t n);
 void free(void *p);
 void *calloc(size_t count, size_t size);
 void *realloc(void *p, size_t n);
+int posix_memalign(void **out, size_t align, size_t n);
+void *aligned_alloc(size_t align, size_t n);
 
 enum { POOL_BYTES = 1 << 30, HEAD = 16 };
 
@@ -49,4 +51,16 @@ void *realloc(void *p, size_t n)
     if (p)
         memcpy(&old, (uint8_t *)p - HEAD, sizeof old);
     return fresh && p ? memcpy(fresh, p, old < n ? old : n) : fresh;
+}
+
+void *aligned_alloc(size_t align, size_t n)
+{
+    uint8_t *p = malloc(n + align);
+    return p ? p + (align - (uintptr_t)p % align) % align : NULL;
+}
+
+int posix_memalign(void **out, size_t align, size_t n)
+{
+    *out = aligned_alloc(align, n);
+    return *out ? 0 : ENOMEM;
 }
