@@ -206,6 +206,19 @@ void heap_done(struct heap *h)
 
 /* Asking. */
 
+uint64_t heap_known_at(const struct heap *h, uint64_t t)
+{
+    size_t low = 0, high = h->set->time_ns ? h->set->n : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (h->set->time_ns[middle] < t)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return h->set->time_ns && low < h->set->n ? h->set->time_ns[low] : TIME_NONE;
+}
+
 /* Blocks of one path are mostly alike: then the part that is live scatters as its part of the variance. */
 double heap_error(const struct heap_sums *s, enum heap_measure m)
 {

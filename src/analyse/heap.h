@@ -88,6 +88,9 @@ int64_t heap_sum(int64_t a, int64_t b); /* stops at the ends of 64 bits: a file 
 void heap_sums_init(struct heap_sums *s, const struct heap *h);
 void heap_sums_add(struct heap_sums *s, const struct heap *h, size_t sample);
 
+/* The first time at or after t at which rows were written: then the state is known. TIME_NONE: none were. */
+uint64_t heap_known_at(const struct heap *h, uint64_t t);
+
 /* One standard error of a row's bytes; of its live or peak bytes, as if the blocks of a path were alike; NAN: unknown. */
 double heap_error(const struct heap_sums *s, enum heap_measure m);
 double heap_mean_size(const struct heap_sums *s); /* of an allocation; NAN */

@@ -53,7 +53,7 @@ static void set_marks(struct heap_growth *g, const struct heap *h)
     if (from == TIME_NONE || from > to)
         from = h->set->time_ns[0];
     for (unsigned i = 0; i < GROWTH_MARKS; i++)
-        g->marks_ns[i] = from + (to - from) / GROWTH_MARKS * (i + 1);
+        g->marks_ns[i] = heap_known_at(h, from + (to - from) / GROWTH_MARKS * (i + 1)); /* as far as rows tell of it */
     g->marks_ns[GROWTH_MARKS - 1] = to;
 }
 

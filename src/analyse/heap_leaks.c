@@ -5,28 +5,25 @@ const char *const leak_grade_names[LEAK_GRADE_COUNT + 1] = {[LEAK_A] = "A", [LEA
 
 /* Growth from turn to turn, one path after the other. */
 
+/*
+ * Rows are written once a second or so. Of turns that ended between two such moments only the first is told: at the end
+ * of the others nothing more was known.
+ */
+struct told_turn {
+    size_t turn;
+    size_t until; /* the told turn that ended at least LEAK_SURVIVES turns later; as many as there are: none did */
+};
+
 struct judging {
     const struct heap *h;
     struct heap_turns turns;
     size_t judged;       /* turns that had LEAK_SURVIVES after them */
     uint64_t *check_ns;  /* by such a turn: when what it left is looked at; TIME_NONE: at the end */
-    int64_t *left;       /* by turn, of the path at hand: what it left behind, or what was live */
+    struct told_turn *told;
+    size_t n_told, judged_told;
+    int64_t *left;       /* by turn, or told turn, of the path at hand: what it left behind, or what was live */
     size_t *samples, *first; /* indexes of samples, path by path: first[row] to first[row + 1] */
 };
-
-/* The first time at or after t at which rows were written: then the state is known. */
-static uint64_t known_at(const struct sample_set *set, uint64_t t)
-{
-    size_t low = 0, high = set->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (set->time_ns[middle] < t)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < set->n ? set->time_ns[low] : TIME_NONE;
-}
 
 /* A counting sort; samples of a path stay in order of time. */
 static void group_samples(struct judging *j)
@@ -45,6 +42,25 @@ static void group_samples(struct judging *j)
         j->samples[j->first[row_of[h->node_of[h->set->stacks[i].i]] + 1]++] = i;
 }
 
+static void find_told(struct judging *j)
+{
+    uint64_t last_ns = 0;
+    j->told = mem_new(j->turns.n * sizeof *j->told);
+    for (size_t t = 0; t < j->turns.n; t++) {
+        uint64_t ns = heap_known_at(j->h, j->turns.rows[t].end_ns + (j->turns.rows[t].end_ns < TIME_NONE)); /* what comes after it */
+        if (t && ns == last_ns)
+            continue;
+        last_ns = ns;
+        j->told[j->n_told++].turn = t;
+    }
+    for (size_t k = 0, until = 0; k < j->n_told; k++) {
+        while (until < j->n_told && j->told[until].turn < j->told[k].turn + LEAK_SURVIVES)
+            until++;
+        j->told[k].until = until;
+        j->judged_told += until < j->n_told;
+    }
+}
+
 static void judging_init(struct judging *j, const struct heap *h)
 {
     *j = (struct judging){.h = h, .turns = heap_turns_of(h->p)};
@@ -54,12 +70,14 @@ static void judging_init(struct judging *j, const struct heap *h)
     j->check_ns = mem_new(j->judged * sizeof *j->check_ns);
     j->left = mem_new(j->turns.n * sizeof *j->left);
     for (size_t i = 0; i < j->judged; i++)
-        j->check_ns[i] = known_at(h->set, j->turns.rows[i + LEAK_SURVIVES].end_ns);
+        j->check_ns[i] = heap_known_at(h, j->turns.rows[i + LEAK_SURVIVES].end_ns);
+    find_told(j);
     group_samples(j);
 }
 
 static void judging_done(struct judging *j)
 {
+    free(j->told);
     heap_turns_done(&j->turns);
     free(j->check_ns);
     free(j->left);
@@ -82,8 +100,8 @@ static bool knows_turns(const struct judging *j, size_t row)
     return false;
 }
 
-/* What each turn allocated and is live when it is looked at. */
-static void left_by_label(struct judging *j, size_t row)
+/* What each turn allocated and is live when it is looked at. Returns of how many turns. */
+static size_t left_by_label(struct judging *j, size_t row)
 {
     memset(j->left, 0, j->turns.n * sizeof *j->left);
     for (size_t k = j->first[row]; k < j->first[row + 1]; k++) {
@@ -92,44 +110,42 @@ static void left_by_label(struct judging *j, size_t row)
         if (turn < j->judged && j->h->set->time_ns[i] <= j->check_ns[turn])
             j->left[turn] = heap_sum(j->left[turn], heap_value(j->h, HEAP_LIVE_BYTES, i));
     }
+    return j->judged;
 }
 
-/* By what was live at the end of each turn: the least of it until the third after, and how that rose. */
-static void left_by_time(struct judging *j, size_t row)
+/* By what was live at the end of each told turn: the least of it until the third after, and how that rose. */
+static size_t left_by_time(struct judging *j, size_t row)
 {
     int64_t live = 0, before = 0;
     size_t k = j->first[row];
-    for (size_t t = 0; t < j->turns.n; t++) {
-        for (; k < j->first[row + 1] && j->h->set->time_ns[j->samples[k]] <= j->turns.rows[t].end_ns; k++)
+    for (size_t t = 0; t < j->n_told; t++) {
+        for (; k < j->first[row + 1] && j->h->set->time_ns[j->samples[k]] <= j->turns.rows[j->told[t].turn].end_ns; k++)
             live = heap_sum(live, heap_value(j->h, HEAP_LIVE_BYTES, j->samples[k]));
         j->left[t] = live;
     }
-    for (size_t t = 0; t < j->judged; t++) {
+    for (size_t t = 0; t < j->judged_told; t++) {
         int64_t least = j->left[t];
-        for (size_t later = t + 1; later <= t + LEAK_SURVIVES; later++)
+        for (size_t later = t + 1; later <= j->told[t].until; later++)
             least = j->left[later] < least ? j->left[later] : least;
         j->left[t] = t ? heap_sum(least, -before) : 0; /* what was there at the first end may be from before all turns */
         before = least;
     }
+    return j->judged_told;
 }
 
 static void judge(struct judging *j, struct leak *leak)
 {
-    size_t began = j->judged;
     if (!j->judged || j->first[leak->row + 1] - j->first[leak->row] < LEAK_GROWS)
         return;
-    if (knows_turns(j, leak->row))
-        left_by_label(j, leak->row);
-    else
-        left_by_time(j, leak->row);
-    for (size_t t = 0; t < j->judged; t++) {
+    size_t n = knows_turns(j, leak->row) ? left_by_label(j, leak->row) : left_by_time(j, leak->row), began = n;
+    for (size_t t = 0; t < n; t++) {
         if (j->left[t] <= 0)
             continue;
         began = began < t ? began : t;
         leak->grew_in++;
         leak->left_behind = heap_sum(leak->left_behind, j->left[t]);
     }
-    leak->of_turns = j->judged - began;
+    leak->of_turns = n - began;
     if (leak->grew_in >= LEAK_GROWS && 2 * leak->grew_in >= leak->of_turns)
         leak->grade = LEAK_A;
 }

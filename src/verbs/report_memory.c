@@ -93,7 +93,7 @@ bool memory_choose(const struct memory_wish *w, const struct selection *part, co
         return no_heap(w, path, out->filtered, e);
     if (w->base && !compare(w, part, out, e))
         return false;
-    m->look.filtered = out->filtered;
+    m->look.filtered = selection_drops_samples(part);
     if (!m->is_only || part->set)
         return selection_choose(part, path, out, e);
     struct selection memory = *part;

@@ -117,6 +117,11 @@ bool selection_choose(const struct selection *s, const char *path, struct select
     return e && e->kind == ERR_USAGE ? false : err_in(e, "%s", path);
 }
 
+bool selection_drops_samples(const struct selection *s)
+{
+    return s->include.n || s->exclude.n || s->thread.n || s->process.n || s->phase.n || s->request.n || s->from_ns || s->to_ns;
+}
+
 bool selection_settle(struct selected *s, struct err *e)
 {
     struct profile *settled = NULL;

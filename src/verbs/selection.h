@@ -52,6 +52,9 @@ bool selection_open(const struct selection *s, const char *path, struct selected
 void selected_done(struct selected *s);
 DEFINE_OWN_IN_PLACE(selected, struct selected)
 
+/* Some samples are left out; hiding frames leaves out none. */
+bool selection_drops_samples(const struct selection *s);
+
 /* For who draws amounts: samples that are changes become what they add up to (settle.h). Does nothing to others. */
 bool selection_settle(struct selected *s, struct err *e) MUST_CHECK;
 

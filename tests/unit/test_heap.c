@@ -188,6 +188,30 @@ static void test_few_turns(void)
     }
 }
 
+/* Twenty requests a second, rows once a second: what is not known at a turn's end is not held against it. */
+static void test_quick_turns(void)
+{
+    own(buf) struct buf b;
+    buf_init(&b, 1 << 20);
+    for (unsigned s = 0; s < 12; s++) {
+        for (unsigned t = 0; t < 20; t++)
+            buf_printf(&b, "+ x 64 main;leak\n+ c%u 10 main;come\n%sspan request r%u %u %u\n", t, t > 1 ? "- c0\n+ c0 10 main;come\n" : "", 20 * s + t,
+                       1000 * s + 50 * t, 1000 * s + 50 * t + 40);
+        for (unsigned t = 0; t < 20; t++)
+            buf_printf(&b, "- c%u\n", t);
+        buf_printf(&b, "at %u\n", 1000 * s + 1000);
+    }
+    own(profile) struct profile *p = heap_story_told(b.data);
+    own(heap) struct heap h;
+    own(heap_leaks) struct heap_leaks l;
+    CHECK(heap_of(&h, p, false) && heap_leaks_of(&l, &h, NULL));
+    CHECK_EQ(l.n_turns, 240);
+    CHECK_EQ(l.n, 1);
+    CHECK_EQ(l.rows[0].grade, LEAK_A);
+    CHECK(l.rows[0].grew_in >= 8 && l.rows[0].grew_in <= 12);
+    CHECK_EQ(grade_of(&h, &l, "come < main"), LEAK_GRADE_COUNT);
+}
+
 /* Phases are turns where there are no requests: the one that comes most often. */
 static void test_phases(void)
 {
@@ -428,6 +452,7 @@ int main(void)
     test_growth(true);
     test_growth(false);
     test_few_turns();
+    test_quick_turns();
     test_phases();
     test_suppressions();
     test_over_time();
