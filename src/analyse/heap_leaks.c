@@ -5,22 +5,13 @@ const char *const leak_grade_names[LEAK_GRADE_COUNT + 1] = {[LEAK_A] = "A", [LEA
 
 /* Growth from turn to turn, one path after the other. */
 
-/*
- * Rows are written once a second or so. Of turns that ended between two such moments only the first is told: at the end
- * of the others nothing more was known.
- */
-struct told_turn {
-    size_t turn;
-    size_t until; /* the told turn that ended at least LEAK_SURVIVES turns later; as many as there are: none did */
-};
-
 struct judging {
     const struct heap *h;
     struct heap_turns turns;
     size_t judged;       /* turns that had LEAK_SURVIVES after them */
     uint64_t *check_ns;  /* by such a turn: when what it left is looked at; TIME_NONE: at the end */
-    struct told_turn *told;
-    size_t n_told, judged_told;
+    size_t *told; /* turns that are told apart by time */
+    size_t n_told;
     int64_t *left;       /* by turn, or told turn, of the path at hand: what it left behind, or what was live */
     size_t *samples, *first; /* indexes of samples, path by path: first[row] to first[row + 1] */
 };
@@ -42,6 +33,10 @@ static void group_samples(struct judging *j)
         j->samples[j->first[row_of[h->node_of[h->set->stacks[i].i]] + 1]++] = i;
 }
 
+/*
+ * Rows are written once a second or so. Of turns that ended between two such moments only the first is told: at the end
+ * of the others nothing more was known.
+ */
 static void find_told(struct judging *j)
 {
     uint64_t last_ns = 0;
@@ -51,13 +46,7 @@ static void find_told(struct judging *j)
         if (t && ns == last_ns)
             continue;
         last_ns = ns;
-        j->told[j->n_told++].turn = t;
-    }
-    for (size_t k = 0, until = 0; k < j->n_told; k++) {
-        while (until < j->n_told && j->told[until].turn < j->told[k].turn + LEAK_SURVIVES)
-            until++;
-        j->told[k].until = until;
-        j->judged_told += until < j->n_told;
+        j->told[j->n_told++] = t;
     }
 }
 
@@ -113,40 +102,53 @@ static size_t left_by_label(struct judging *j, size_t row)
     return j->judged;
 }
 
-/* By what was live at the end of each told turn: the least of it until the third after, and how that rose. */
+/*
+ * By what was live at the end of each told turn: the least of it until the third after, where that is more than it ever was
+ * before. A moment may lie in the middle of a turn, which has blocks that it will free: those come and go, and what they
+ * make of the least falls back. Then nothing was left behind.
+ */
 static size_t left_by_time(struct judging *j, size_t row)
 {
-    int64_t live = 0, before = 0;
-    size_t k = j->first[row];
+    int64_t live = 0, most = 0;
+    size_t k = j->first[row], n = j->n_told > LEAK_SURVIVES ? j->n_told - LEAK_SURVIVES : 0;
     for (size_t t = 0; t < j->n_told; t++) {
-        for (; k < j->first[row + 1] && j->h->set->time_ns[j->samples[k]] <= j->turns.rows[j->told[t].turn].end_ns; k++)
+        for (; k < j->first[row + 1] && j->h->set->time_ns[j->samples[k]] <= j->turns.rows[j->told[t]].end_ns; k++)
             live = heap_sum(live, heap_value(j->h, HEAP_LIVE_BYTES, j->samples[k]));
         j->left[t] = live;
     }
-    for (size_t t = 0; t < j->judged_told; t++) {
+    for (size_t t = 0; t < n; t++) {
         int64_t least = j->left[t];
-        for (size_t later = t + 1; later <= j->told[t].until; later++)
+        for (size_t later = t + 1; later <= t + LEAK_SURVIVES; later++)
             least = j->left[later] < least ? j->left[later] : least;
-        j->left[t] = t ? heap_sum(least, -before) : 0; /* what was there at the first end may be from before all turns */
-        before = least;
+        if (t && least < most - most / 4)
+            return 0;
+        j->left[t] = t && least > most ? least - most : 0; /* what was there at the first end may be from before all turns */
+        most = least > most ? least : most;
     }
-    return j->judged_told;
+    return n;
+}
+
+/* How many turns passed from one that is told to the next. */
+static size_t turns_since_last(const struct judging *j, size_t t, bool by_label)
+{
+    return by_label || !t ? 1 : j->told[t] - j->told[t - 1];
 }
 
 static void judge(struct judging *j, struct leak *leak)
 {
     if (!j->judged || j->first[leak->row + 1] - j->first[leak->row] < LEAK_GROWS)
         return;
-    size_t n = knows_turns(j, leak->row) ? left_by_label(j, leak->row) : left_by_time(j, leak->row), began = n;
+    bool by_label = knows_turns(j, leak->row);
+    size_t n = by_label ? left_by_label(j, leak->row) : left_by_time(j, leak->row), grew = 0, since = 0;
     for (size_t t = 0; t < n; t++) {
-        if (j->left[t] <= 0)
-            continue;
-        began = began < t ? began : t;
-        leak->grew_in++;
-        leak->left_behind = heap_sum(leak->left_behind, j->left[t]);
+        bool grows = j->left[t] > 0;
+        since += grows || grew;
+        grew += grows;
+        leak->grew_in += grows ? turns_since_last(j, t, by_label) : 0;
+        leak->of_turns += grows || grew ? turns_since_last(j, t, by_label) : 0;
+        leak->left_behind = heap_sum(leak->left_behind, grows ? j->left[t] : 0);
     }
-    leak->of_turns = n - began;
-    if (leak->grew_in >= LEAK_GROWS && 2 * leak->grew_in >= leak->of_turns)
+    if (grew >= LEAK_GROWS && 2 * grew >= since)
         leak->grade = LEAK_A;
 }
 

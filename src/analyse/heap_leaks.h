@@ -8,8 +8,8 @@
  *
  * Where allocations know their request, what it leaves behind is what was allocated for it and was live when the third turn
  * after it had ended. Where they do not, it is the least that a path had live from the end of a turn until the third after,
- * more than it was for the turn before: blocks that come and go are not among it. Of turns between two readings of the
- * heap only one is told apart.
+ * as far as that is more than ever before; a path of which this least falls back by a quarter has blocks that come and go,
+ * and is no leak. Of turns between two readings of the heap only one is told apart.
  *
  * Paths that a suppression speaks of are left out and counted.
  *

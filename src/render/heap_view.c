@@ -89,8 +89,8 @@ static const struct section {
 } sections[] = {
     {"changes", "What changed", "Live is what became more or, with a minus, less; allocated is all that was asked for in between. Paths "
      "that freed as much as they allocated have 0 live.", heap_table_changes, IN_CHANGE, NULL},
-    {"leaks", "Leaks", "Grade A: what a turn leaves behind is still live 3 turns later, in at least 5 turns, and in at least half of those "
-     "since it began. Grade B: live at the end of the recording; not every such block is a mistake.", heap_table_leaks,
+    {"leaks", "Leaks", "Grade A: what a turn leaves behind is still live 3 turns later, in at least 5 turns and at least half of those since "
+     "it began, and does not fall back. Grade B: live at the end of the recording; not every such block is a mistake.", heap_table_leaks,
      IN_SHORT | IN_ALL | IN_LEAKS, say_leaks},
     {"peak", "Live at the peak", "The peak is the moment at which most bytes were live, of each process by itself.", heap_table_peak,
      IN_SHORT | IN_ALL, NULL},
