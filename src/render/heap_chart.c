@@ -100,8 +100,8 @@ void heap_chart_svg(const struct heap_view *v, struct sink *out)
         peak = fmax(peak, (double)v->growth.moments[i].live_bytes);
     text_bytes(most, peak);
     sink_puts(out, "<h3>Live memory over time</h3>\n");
-    sink_printf(out, "<div class=\"picture\"><svg role=\"img\" aria-label=\"Live memory over time; the most is %s\" width=\"%d\" height=\"%d\" "
-                "viewBox=\"0 0 %d %d\" font-size=\"11\" fill=\"currentColor\">\n", most, WIDTH, HEIGHT, WIDTH, HEIGHT);
+    sink_printf(out, "<div class=\"picture\"><svg role=\"img\" aria-label=\"Live memory over time; the most is %s\" style=\"width:100%%;max-width:%dpx;height:auto\" "
+                "viewBox=\"0 0 %d %d\" font-size=\"11\" fill=\"currentColor\">\n", most, WIDTH, WIDTH, HEIGHT);
     put_grid(&a, out);
     put_steps(&v->growth, &a, out);
     sink_puts(out, "</svg></div>\n");
