@@ -119,7 +119,7 @@ bool selection_choose(const struct selection *s, const char *path, struct select
 
 bool selection_drops_samples(const struct selection *s)
 {
-    return s->include.n || s->exclude.n || s->thread.n || s->process.n || s->phase.n || s->request.n || s->from_ns || s->to_ns;
+    return s->include.n || s->exclude.n || s->thread.n || s->process.n || s->phase.n || s->request.n || s->scope.n || s->from_ns || s->to_ns;
 }
 
 bool selection_settle(struct selected *s, struct err *e)
