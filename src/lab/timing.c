@@ -44,7 +44,7 @@ void timing_figures(struct timing *t, double *sorted, unsigned n)
     t->most_ns = sorted[n - 1];
 }
 
-void timing_done(struct timing *t) { free(t->sample_ns); }
+void timing_done(struct timing *t) { free(t->rows); }
 
 struct both_clocks {
     uint64_t cpu_ns, wall_ns;
@@ -97,14 +97,16 @@ bool timing_of(struct timing *out, const struct timing_plan *p, timing_call call
     if (!warm_up(out, p, call, arg, e))
         return false;
     double *ns = mem_new(p->samples * sizeof *ns), *wall = mem_new(p->samples * sizeof *wall);
-    out->sample_ns = mem_new(p->samples * sizeof *out->sample_ns);
+    out->rows = mem_new(p->samples * sizeof *out->rows);
     out->timed_from_ns = clock_monotonic_ns();
     for (; out->samples < p->samples && !is_over(p, e); out->samples++) {
+        uint64_t at_ns = clock_monotonic_ns();
         struct both_clocks took = run_calls(out->calls_a_sample, call, arg);
         double total_ns = (double)(p->on_the_wall ? took.wall_ns : took.cpu_ns);
         out->calls += out->calls_a_sample;
         out->total_ns += total_ns;
-        out->sample_ns[out->samples] = ns[out->samples] = total_ns / (double)out->calls_a_sample;
+        ns[out->samples] = total_ns / (double)out->calls_a_sample;
+        out->rows[out->samples] = (struct timing_sample){at_ns, took.wall_ns, ns[out->samples]};
         wall[out->samples] = (double)took.wall_ns / (double)out->calls_a_sample;
     }
     out->ended_ns = clock_monotonic_ns();

@@ -36,8 +36,14 @@ struct timing {
     uint64_t calls, warm_up_calls;
     double total_ns;       /* of all calls that were timed */
     uint64_t begun_ns, timed_from_ns, ended_ns; /* CLOCK_MONOTONIC: warm-up, first sample, end */
-    double *sample_ns;     /* per call, in order of time */
+    struct timing_sample *rows; /* in order of time */
 };
+
+struct timing_sample {
+    uint64_t at_ns, wall_ns; /* CLOCK_MONOTONIC: when it began, how long it took */
+    double ns;               /* of one call, by the clock of the plan */
+};
+
 void timing_done(struct timing *t);
 
 typedef void (*timing_call)(void *arg);

@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-enum { JOBS = 2000, ROUNDS = 200, MOST = 7 };
+enum { JOBS = 400, ROUNDS = 100, MOST = 7 };
 
 struct tally {
     struct team *team;
