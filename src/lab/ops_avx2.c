@@ -102,6 +102,11 @@ static void matmul(const struct matmul *m, struct matmul_room *room) { matmul_wi
 
 SIMD_END
 
+void avx2_matvec_f32(float *y, const void *rows, const struct activations *x, size_t n_rows, size_t n)
+{
+    matvec_f32(y, rows, x, n_rows, n);
+}
+
 void avx2_matvec_f16(float *y, const void *rows, const struct activations *x, size_t n_rows, size_t n)
 {
     matvec_f16(y, rows, x, n_rows, n);

@@ -4,7 +4,8 @@
 #pragma once
 #include "lab/ops.h"
 
-/* AVX2: halves are converted eight at a time. */
+/* AVX2: rows times a vector. */
+void avx2_matvec_f32(float *y, const void *rows, const struct activations *x, size_t n_rows, size_t n);
 void avx2_matvec_f16(float *y, const void *rows, const struct activations *x, size_t n_rows, size_t n);
 void avx2_matvec_bf16(float *y, const void *rows, const struct activations *x, size_t n_rows, size_t n);
 

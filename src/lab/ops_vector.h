@@ -63,8 +63,8 @@ static float dot(const float *a, const float *b, size_t n)
             y[r] = name##_row(w + r * n, x->f32, n);                                                               \
     }
 
+#ifndef HAS_OTHER_ROWS /* the level has these from elsewhere */
 MATVEC(matvec_f32, float, v_load, v_load_part)
-#ifndef HAS_OTHER_HALVES /* the level has these two from elsewhere */
 MATVEC(matvec_f16, uint16_t, v_load_f16, v_load_f16_part)
 MATVEC(matvec_bf16, uint16_t, v_load_bf16, v_load_bf16_part)
 #endif

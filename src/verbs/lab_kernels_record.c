@@ -3,7 +3,10 @@
 #include "program_version.h" /* PROGRAM_VERSION, made by the build */
 #include "verbs/lab_kernels_show.h"
 
+#include <math.h>
 #include <stdio.h>
+
+enum { FULL_NAME = 192 };
 
 /* The figures everything is held against travel with the file. */
 static void roof_facts(struct capture_writer *w, const struct roof *roof)
@@ -49,6 +52,14 @@ static labels_id labels_of(struct builder *names, const struct kernel_result *k)
     return builder_labels(names, labels, sizeof labels / sizeof *labels);
 }
 
+/* "matmul f32 512 x 512 x 512, avx2, 4 threads" */
+static void full_name(const struct kernel_result *k, char out[FULL_NAME])
+{
+    int n = snprintf(out, FULL_NAME, "%s %s, %s", k->name, k->shape, k->level);
+    if (k->threads > 1)
+        snprintf(out + n, FULL_NAME - (size_t)n, ", %u threads", k->threads);
+}
+
 static span_id add_span(struct kernel_recording *r, const char *name, uint64_t from_ns, uint64_t length_ns, span_id parent, labels_id labels)
 {
     return capture_span(r->to, (struct span){
@@ -57,13 +68,9 @@ static span_id add_span(struct kernel_recording *r, const char *name, uint64_t f
     });
 }
 
-static void add_spans(struct kernel_recording *r, const struct kernel_result *k, labels_id labels)
+static void add_spans(struct kernel_recording *r, const struct kernel_result *k, const char *name, labels_id labels)
 {
     const struct timing *t = &k->timing;
-    char name[192];
-    int n = snprintf(name, sizeof name, "%s %s, %s", k->name, k->shape, k->level);
-    if (k->threads > 1)
-        snprintf(name + n, sizeof name - (size_t)n, ", %u threads", k->threads);
     span_id all = add_span(r, k->name, t->begun_ns, t->ended_ns - t->begun_ns, (span_id){0}, labels);
     add_span(r, "warm-up", t->begun_ns, t->timed_from_ns - t->begun_ns, all, labels);
     for (unsigned i = 0; i < t->samples; i++)
@@ -76,13 +83,37 @@ static void add_reading(struct kernel_recording *r, const char *series, const ch
     capture_reading(r->to, builder_series(names, view_of(series), UNIT_OTHER, view_of(unit), labels), at_ns, value);
 }
 
+static frame_id scope_frame(struct builder *names, const char *name)
+{
+    func_id f = builder_function(names, (struct function){.name = builder_string(names, view_of(name))});
+    return builder_frame(names, (struct frame){.function = f, .kind = FRAME_SCOPE});
+}
+
+/* The timed calls as samples too, so that every view of a profile has something to show: the time of each is its weight. */
+static void add_samples(struct kernel_recording *r, const struct kernel_result *k, const char *name, labels_id labels)
+{
+    struct builder *names = capture_names(r->to);
+    const struct timing *t = &k->timing;
+    set_id set = builder_set(names, VIEW("kernels"), &(struct measure_spec){.name = VIEW("time"), .unit = UNIT_NS}, 1);
+    const frame_id frames[] = {scope_frame(names, k->name), scope_frame(names, name)};
+    stack_id stack = builder_stack(names, frames, 2);
+    context_id context = builder_context(names, r->thread, labels);
+    for (unsigned i = 0; i < t->samples; i++) {
+        int64_t ns = llround(t->rows[i].ns * (double)t->calls_a_sample);
+        capture_sample(r->to, set, t->rows[i].at_ns, context, stack, &ns);
+    }
+}
+
 bool kernel_recording_add(struct kernel_recording *r, const struct kernel_result *k, const struct roof *roof, struct err *e)
 {
     struct builder *names = capture_names(r->to);
     const struct timing *t = &k->timing;
     labels_id labels = labels_of(names, k);
     struct limit limit = kernel_limit(k, roof);
-    add_spans(r, k, labels);
+    char name[FULL_NAME];
+    full_name(k, name);
+    add_spans(r, k, name, labels);
+    add_samples(r, k, name, labels);
     series_id times = builder_series(names, VIEW("kernel time"), UNIT_NS, VIEW(""), labels);
     for (unsigned i = 0; i < t->samples; i++)
         capture_reading(r->to, times, t->rows[i].at_ns, t->rows[i].ns);

@@ -22,6 +22,7 @@ void kernel_answer_json(const struct kernel_answer *a, struct sink *out);
  * Into a capture file, result by result, so that an interrupted run leaves what is finished (lab_kernels_record.c). A
  * result is a span of its kernel's name, in it "warm-up" and a span for every sample; and series, labelled with kernel,
  * size, level and threads: "kernel time" with a reading per sample, "kernel rate", "kernel bandwidth" and "share of roof".
+ * The samples are a sample set as well ("kernels", by kernel and case), which reports and flame graphs are made of.
  */
 struct kernel_recording {
     struct capture_writer *to;
