@@ -1,7 +1,7 @@
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "base/progress.h"
+#include "base/reader.h"
 #include "base/text.h"
 #include "lab/plugin.h"
 #include "verbs/lab_kernels_show.h"
@@ -10,7 +10,7 @@
 struct lab_kernels {
     bool basic, deep, enhanced, json, md;
     uint64_t count, threads;
-    const char *level, *output;
+    const char *level, *output, *roof;
     struct option_list only, plugin;
 };
 
@@ -23,6 +23,7 @@ static const struct option lab_kernels_options[] = {
     TEXT('l', "level", S, level, "LEVEL", "only this SIMD level: scalar, avx2, avx512 or neon"),
     NUMBER('t', "threads", S, threads, "N", "share each kernel between so many threads", 1, TEAM_MOST),
     NUMBER('n', "count", S, count, "N", "samples of each kernel", 1, TIMING_SAMPLES_MOST),
+    TEXT(0, "roof", S, roof, "FILE", "hold them against these figures, as 'lab machine --json' prints them"),
     LIST(0, "plugin", S, plugin, "FILE.so", "kernels of your own as well; may be repeated (inferom/lab_plugin.h)"),
     TEXT('o', "output", S, output, "FILE", "write the results there too: .inferom (a capture), .md or .json"),
     FLAG(0, "json", S, json, "print JSON"),
@@ -186,6 +187,14 @@ static bool make_plan(struct lab *l, struct err *e)
 
 /* Measuring. */
 
+static bool read_roof(struct lab *l, struct err *e)
+{
+    if (!*l->s->roof)
+        return lab_roof(&l->roof, l->c, e);
+    own(reader) struct reader in = {.fd = -1};
+    return reader_open(&in, l->s->roof, e) && (roof_read(&l->roof, &in, e) || err_in(e, "%s", l->s->roof));
+}
+
 static bool open_output(struct lab *l, struct err *e)
 {
     const char *path = l->s->output;
@@ -263,7 +272,7 @@ static bool lab_kernels(const struct call *c, struct err *e)
     own(lab) struct lab l = {.c = c, .s = s};
     if (!read_mode(&l, e) || !check_level(s->level, e) || !check_output(s->output, e) || !load_plugins(&l, e) || !make_plan(&l, e))
         return false;
-    if (!lab_roof(&l.roof, c, e) || !open_output(&l, e))
+    if (!read_roof(&l, e) || !open_output(&l, e))
         return false;
     bool ok = measure(&l, e);
     struct err unwritten = {0};
@@ -288,7 +297,7 @@ const struct verb verb_lab_kernels = {
              "Ctrl-C ends the measuring; what is finished is shown and written.",
     .example = "inferom lab kernels --only 'matmul*' --count 5",
     .options = lab_kernels_options,
-    .defaults = &(const struct lab_kernels){.count = 15, .level = "", .output = ""},
+    .defaults = &(const struct lab_kernels){.count = 15, .level = "", .output = "", .roof = ""},
     .settings_size = sizeof(struct lab_kernels),
     .watches_stop = true,
     .run = lab_kernels,
