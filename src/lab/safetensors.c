@@ -29,7 +29,7 @@ static bool read_number(const struct json_token *t, uint64_t *out, struct err *e
 {
     if (t->kind == JSON_NUMBER && text_to_uint(t->text, out))
         return true;
-    return err_set(e, ERR_MALFORMED, "line %" PRIu64 ": a whole number is expected, not %s", t->line, json_kind_name(t->kind));
+    return err_set(e, ERR_MALFORMED, "line %" PRIu64 ": a whole number from 0 up is expected", t->line);
 }
 
 static bool read_shape(struct json_reader *j, uint64_t *out_elements, struct err *e)
