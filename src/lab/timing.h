@@ -51,5 +51,3 @@ bool timing_of(struct timing *out, const struct timing_plan *p, timing_call call
 
 /* Sorts; fills in the six figures of one call from so many samples. */
 void timing_figures(struct timing *t, double *sorted, unsigned n);
-
-uint64_t clock_thread_cpu_ns(void);
