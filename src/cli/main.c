@@ -32,6 +32,13 @@ static const struct program *program_of(const struct request *r) { return r->pro
 
 static struct look look_of(const struct request *r) { return terminal_look((enum colour_choice)program_of(r)->colour); }
 
+/* "inferom lab", "inferom lab --help": the first word of several verbs, and nothing that chooses one. */
+static bool asks_for_group(const struct request *r)
+{
+    const char *next = r->n_words > 1 ? r->words[1] : "--help";
+    return verb_is_group(r->words[0]) && (!strcmp(next, "--help") || !strcmp(next, "-h"));
+}
+
 /* What stands in front of the verb. True with *out_done: that was already all. */
 static bool read_front(struct request *r, bool *out_done, struct err *e)
 {
@@ -53,7 +60,7 @@ static bool read_front(struct request *r, bool *out_done, struct err *e)
         help_overview(r->out, &look);
     else if (!r->n_words)
         return err_set(e, ERR_USAGE, "which verb?"), err_hint(e, "'inferom help' lists them");
-    else if (r->n_words == 1 && verb_is_group(r->words[0]))
+    else if (asks_for_group(r))
         help_group(r->words[0], r->out, &look);
     else
         *out_done = false;
