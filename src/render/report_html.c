@@ -182,6 +182,18 @@ static void hot_cell(struct table *t, const struct findings *f, const struct met
     }
 }
 
+/* A column that no row of the table has something for only takes room. */
+static bool is_called(const struct method *m) { return !isnan(known(m->calls)); }
+static bool is_allocator(const struct method *m) { return !isnan(known(m->bytes)); }
+
+static bool knows(const struct findings *f, bool anybody, bool (*does)(const struct method *m))
+{
+    for (size_t i = 0; anybody && i < f->hot.n; i++)
+        if (does(&f->methods.rows[f->hot.rows[i]]))
+            return true;
+    return false;
+}
+
 static void put_hot(const struct findings *f, struct sink *out)
 {
     enum column_kind kind = column_of(f->measure);
@@ -194,10 +206,10 @@ static void put_hot(const struct findings *f, struct sink *out)
         [HOT_INTERVAL] = {{"99 % interval", "interval", COLUMN_TEXT, 0}, !isnan(f->samples)},
         [HOT_TOTAL_SHARE] = {{"Total %", "total_share", COLUMN_SHARE, 0}, true},
         [HOT_TOTAL] = {{"Total", "total", kind, decimals}, true},
-        [HOT_CALLS] = {{"Calls", "calls", COLUMN_COUNT, 0}, f->methods.has_calls},
-        [HOT_LEAST] = {{"Shortest", "min_ns", COLUMN_NS, 0}, f->methods.has_extremes},
-        [HOT_MOST] = {{"Longest", "max_ns", COLUMN_NS, 0}, f->methods.has_extremes},
-        [HOT_BYTES] = {{"Allocated", "alloc_bytes", COLUMN_BYTES, 0}, f->methods.has_bytes},
+        [HOT_CALLS] = {{"Calls", "calls", COLUMN_COUNT, 0}, knows(f, f->methods.has_calls, is_called)},
+        [HOT_LEAST] = {{"Shortest", "min_ns", COLUMN_NS, 0}, knows(f, f->methods.has_extremes, is_called)},
+        [HOT_MOST] = {{"Longest", "max_ns", COLUMN_NS, 0}, knows(f, f->methods.has_extremes, is_called)},
+        [HOT_BYTES] = {{"Allocated", "alloc_bytes", COLUMN_BYTES, 0}, knows(f, f->methods.has_bytes, is_allocator)},
         [HOT_MODULE] = {{"Module", "module", COLUMN_TEXT, 0}, has_places(f, true)},
         [HOT_PLACE] = {{"Where", "place", COLUMN_TEXT, 0}, has_places(f, false)},
     };
