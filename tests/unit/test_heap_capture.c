@@ -1,0 +1,273 @@
+/* The recorder's end of the heap: rules in one word, pieces of address space, rows that become differences. */
+#include "capture/heap/heap_target.h"
+#include "check.h"
+
+#include <sys/mman.h>
+
+/* Rules. */
+
+static void rules_survive_the_way(void)
+{
+    static const struct {
+        enum heap_rule_kind kind;
+        int64_t offset, ra, fp;
+    } cases[] = {
+        {HEAP_RULE_SP, 8, -8, 0},
+        {HEAP_RULE_SP, 1 << 20, -8, -16},
+        {HEAP_RULE_FP, 16, -8, -16},
+        {HEAP_RULE_MEMORY, -8, -8, -16},
+        {HEAP_RULE_FP, -64, -16, -262144},
+        {HEAP_RULE_SP, ((INT64_C(1) << 27) - 1) * 8, -8, 262136},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t r = heap_rule_pack(cases[i].kind, cases[i].offset, cases[i].ra, cases[i].fp);
+        CHECK_EQ(heap_rule_kind(r), cases[i].kind);
+        CHECK_EQ(heap_rule_offset(r), cases[i].offset);
+        CHECK_EQ(heap_rule_ra(r), cases[i].ra);
+        CHECK_EQ(heap_rule_fp(r), cases[i].fp);
+    }
+}
+
+/* Mappings. */
+
+struct told {
+    int64_t objects, bytes, changes;
+};
+
+static void tell(void *self, const struct heap_piece *p, int64_t objects, int64_t bytes, uint64_t when_ns)
+{
+    struct told *t = self;
+    (void)when_ns;
+    CHECK(p->kind != NULL);
+    t->objects += objects;
+    t->bytes += bytes;
+    t->changes++;
+}
+
+static void change(struct heap_mappings *m, struct told *t, enum heap_mapping_what what, uint64_t page, uint64_t pages)
+{
+    struct heap_mapping news = {.address = page * 4096, .length = pages * 4096, .what = (uint32_t)what, .flags = MAP_PRIVATE | MAP_ANONYMOUS};
+    heap_mappings_take(m, &news, (struct view){0}, tell, t);
+    for (size_t i = 0; i < m->n; i++) {
+        CHECK(m->pieces[i].start < m->pieces[i].end);
+        CHECK(i == 0 || m->pieces[i - 1].end <= m->pieces[i].start);
+    }
+}
+
+static void pieces_add_up(void)
+{
+    struct heap_mappings m = {0};
+    struct told t = {0};
+    change(&m, &t, HEAP_MAPPED, 100, 10);
+    CHECK_EQ(t.bytes, 10 * 4096);
+    change(&m, &t, HEAP_UNMAPPED, 103, 2); /* a hole: two pieces */
+    CHECK_EQ(t.objects, 2);
+    CHECK_EQ(t.bytes, 8 * 4096);
+    change(&m, &t, HEAP_MAPPED, 102, 4); /* over the end of one and the beginning of the other */
+    CHECK_EQ(t.objects, 3);
+    CHECK_EQ(t.bytes, 10 * 4096);
+    change(&m, &t, HEAP_UNMAPPED, 0, 1000);
+    CHECK_EQ(t.objects, 0);
+    CHECK_EQ(t.bytes, 0);
+    CHECK_EQ(m.n, 0);
+    change(&m, &t, HEAP_UNMAPPED, 0, 1000); /* what nobody mapped */
+    CHECK_EQ(t.bytes, 0);
+    heap_mappings_done(&m);
+}
+
+/* Whatever is mapped and unmapped: what was told is what is there. */
+static void pieces_at_random(void)
+{
+    struct heap_mappings m = {0};
+    struct told t = {0};
+    bool there[64] = {0};
+    uint64_t x = 88172645463325252u;
+    for (int i = 0; i < 20000; i++) {
+        x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+        uint64_t page = x % 60, pages = 1 + (x >> 8) % (64 - page);
+        bool is_map = x >> 20 & 1;
+        change(&m, &t, is_map ? HEAP_MAPPED : HEAP_UNMAPPED, page + 1, pages);
+        for (uint64_t k = page; k < page + pages && k < 64; k++)
+            there[k] = is_map;
+        int64_t want = 0;
+        for (size_t k = 0; k < 64; k++)
+            want += there[k] ? 4096 : 0;
+        CHECK_EQ(t.bytes, want);
+        CHECK_EQ(t.objects, (int64_t)m.n);
+    }
+    heap_mappings_done(&m);
+}
+
+static void kinds_of_pieces(void)
+{
+    static const struct {
+        const char *path;
+        uint32_t flags;
+        const char *kind;
+        bool is_weights;
+    } cases[] = {
+        {"/models/a.gguf", MAP_SHARED, "file", true},
+        {"/models/a.safetensors", MAP_PRIVATE, "file", true},
+        {"/usr/lib/libc.so.6", MAP_PRIVATE, "file", false},
+        {"/memfd:pool (deleted)", MAP_SHARED, "shared", false},
+        {"/dev/shm/x", MAP_SHARED, "shared", false},
+        {"", MAP_PRIVATE | MAP_ANONYMOUS, "anon", false},
+        {"", MAP_SHARED | MAP_ANONYMOUS, "shared", false},
+        {"", MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, "huge", false},
+        {"", MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, "stack", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct heap_mappings m = {0};
+        struct told t = {0};
+        struct heap_mapping news = {.address = 4096, .length = 1, .what = HEAP_MAPPED, .flags = cases[i].flags};
+        heap_mappings_take(&m, &news, view_of(cases[i].path), tell, &t);
+        CHECK_EQ(m.n, 1);
+        CHECK_STR(m.pieces[0].kind, cases[i].kind);
+        CHECK_EQ(heap_path_is_weights(view_of(cases[i].path)), cases[i].is_weights);
+        heap_mappings_done(&m);
+    }
+}
+
+/* Rows: what is written is the difference to what was, and adds up to what is. */
+
+struct seen {
+    int64_t sums[HEAP_MEASURES];
+    unsigned rows;
+    set_id heap;
+};
+
+static void on_sample(void *self, set_id set, uint64_t time_ns, context_id context, stack_id stack, const int64_t *values)
+{
+    struct seen *s = self;
+    (void)time_ns, (void)context, (void)stack;
+    if (set.i != s->heap.i)
+        return;
+    s->rows++;
+    for (size_t m = 0; m < HEAP_MEASURES; m++)
+        s->sums[m] += values[m];
+}
+
+struct fake {
+    struct heap_shared *shared;
+    struct capture_writer *w;
+    struct heap_book book;
+    struct heap_target target;
+    struct heap_area *head;
+    struct seen seen;
+};
+
+static void fake_init(struct fake *f)
+{
+    struct heap_shared_plan plan = {.mode = HEAP_EXACT, .period_bytes = 1, .calm_per_s = 1, .most_depth = 64};
+    *f = (struct fake){0};
+    CHECK(heap_shared_new(&f->shared, &plan, &(struct err){0}) && capture_open(&f->w, NULL, 0, &(struct err){0}));
+    uint8_t *area = heap_shared_area(f->shared, 0);
+    heap_book_init(&f->book, f->w, f->shared, 64);
+    f->seen.heap = f->book.heap;
+    capture_watch(f->w, (struct capture_onlooker){.self = &f->seen, .sample = on_sample});
+    heap_target_init(&f->target, 0, &(struct heap_claim){.pid = INT32_MAX, .began_ns = 1}, area);
+    f->head = (struct heap_area *)(void *)area;
+    atomic_store(&f->head->threads, 2);
+    atomic_store(&f->head->rows, 3);
+}
+
+static void fake_done(struct fake *f)
+{
+    heap_target_done(&f->target);
+    heap_book_done(&f->book);
+    capture_writer_free(f->w);
+    heap_shared_free(f->shared);
+}
+#define FAKE(name) __attribute__((cleanup(fake_done))) struct fake name; fake_init(&name)
+
+static struct heap_row *row_of(struct fake *f, uint32_t i) { return (struct heap_row *)(void *)(f->target.area + HEAP_ROWS_AT) + i; }
+
+static void rows_become_differences(void)
+{
+    FAKE(f);
+    struct heap_row *r = row_of(&f, 1);
+    atomic_store(&f.head->epoch, 1);
+    *r = (struct heap_row){.objects_256 = 10 * 256, .bytes = 1000, .live_256 = 4 * 256, .live_bytes = 400, .samples = 10, .thread = 1};
+    heap_target_write(&f.target, &f.book, 1);
+    CHECK_EQ(f.seen.rows, 1);
+    CHECK_EQ(f.seen.sums[0], 10);
+    CHECK_EQ(f.seen.sums[3], 400);
+    CHECK_EQ(f.seen.sums[5], 400); /* no peak was passed since: what is live is what was live at it */
+    heap_target_write(&f.target, &f.book, 2);
+    CHECK_EQ(f.seen.rows, 1); /* nothing changed, nothing is written */
+    r->objects_256 += 256 + 128; /* one and a half: a sample */
+    r->live_256 = 0;
+    r->live_bytes = 0;
+    r->samples++;
+    heap_target_write(&f.target, &f.book, 3);
+    CHECK_EQ(f.seen.sums[0], 12); /* 11.5 */
+    CHECK_EQ(f.seen.sums[2], 0);
+    CHECK_EQ(f.seen.sums[7], 11);
+}
+
+static void peaks_are_what_was_live(void)
+{
+    FAKE(f);
+    struct heap_row *r = row_of(&f, 1);
+    atomic_store(&f.head->epoch, 7);
+    *r = (struct heap_row){.live_256 = 256, .live_bytes = 10, .peak_256 = 5 * 256, .peak_bytes = 500, .epoch = 7, .thread = 1};
+    atomic_store(&r->freed_256, 256);
+    atomic_store(&r->freed_bytes, 3);
+    atomic_store(&r->freed_epoch, 6); /* others know an older peak: what they freed since then was freed by the time of this one */
+    heap_target_write(&f.target, &f.book, 1);
+    CHECK_EQ(f.seen.sums[4], 4);
+    CHECK_EQ(f.seen.sums[5], 497);
+    CHECK_EQ(f.seen.sums[3], 7);
+}
+
+static void invented_numbers_are_left_out(void)
+{
+    FAKE(f);
+    *row_of(&f, 1) = (struct heap_row){.objects_256 = UINT64_MAX / 2, .bytes = UINT64_MAX / 2, .thread = UINT32_MAX, .stack = UINT32_MAX};
+    *row_of(&f, 2) = (struct heap_row){.objects_256 = 256, .bytes = 1, .samples = 1, .thread = UINT32_MAX, .stack = UINT32_MAX};
+    atomic_store(&f.head->rows, UINT32_MAX);
+    atomic_store(&f.head->rows, 3);
+    heap_target_write(&f.target, &f.book, 1);
+    CHECK_EQ(f.seen.rows, 1);
+    CHECK_EQ(f.seen.sums[0], 1);
+    CHECK(f.target.damaged > 0);
+}
+
+/* A row is counted modulo 2^32; who reads it now and then loses nothing. */
+static void samples_wrap_around(void)
+{
+    FAKE(f);
+    struct heap_row *r = row_of(&f, 1);
+    *r = (struct heap_row){.samples = UINT32_MAX - 1, .objects_256 = 256, .thread = 1};
+    heap_target_write(&f.target, &f.book, 1);
+    r->samples += 5;
+    heap_target_write(&f.target, &f.book, 2);
+    CHECK_EQ(f.seen.sums[7], (int64_t)UINT32_MAX + 4);
+}
+
+static void bad_rings_are_emptied(void)
+{
+    FAKE(f);
+    atomic_store(&f.head->ring_head, 1000); /* nothing but zeros there */
+    heap_target_read(&f.target, &f.book, 1);
+    CHECK_EQ(f.target.damaged, 1);
+    CHECK_EQ(atomic_load(&f.head->ring_tail), 1000);
+    atomic_store(&f.head->ring_head, UINT64_MAX);
+    heap_target_read(&f.target, &f.book, 2);
+    CHECK_EQ(f.target.damaged, 2);
+    CHECK_EQ(atomic_load(&f.head->ring_tail), UINT64_MAX);
+}
+
+int main(void)
+{
+    rules_survive_the_way();
+    pieces_add_up();
+    pieces_at_random();
+    kinds_of_pieces();
+    rows_become_differences();
+    peaks_are_what_was_live();
+    invented_numbers_are_left_out();
+    samples_wrap_around();
+    bad_rings_are_emptied();
+    return CHECK_DONE();
+}
