@@ -42,7 +42,8 @@ static void grow_down(struct growing *g, const struct profile *p, const struct w
         const struct frame *f = frame_of(p, s);
         uint32_t caller = node_of[profile_stack(p, (stack_id){s})->caller.i];
         node_of[s] = child_of(g, caller, f->function, f->kind);
-        g->tree.nodes[node_of[s]].self += w->self[s];
+        struct call_node *node = &g->tree.nodes[node_of[s]];
+        node->self = weights_sum(node->self, w->self[s]);
     }
 }
 
@@ -57,7 +58,7 @@ static void grow_up(struct growing *g, const struct profile *p, const struct wei
             const struct frame *f = frame_of(p, s.i);
             at = child_of(g, at, f->function, f->kind);
         }
-        g->tree.nodes[at].self += w->self[leaf];
+        g->tree.nodes[at].self = weights_sum(g->tree.nodes[at].self, w->self[leaf]);
         node_of[leaf] = at;
     }
 }
@@ -67,8 +68,10 @@ void call_tree_add_up(struct call_tree *t)
 {
     for (size_t i = 0; i < t->n; i++)
         t->nodes[i].total = t->nodes[i].self;
-    for (size_t i = t->n - 1; i > 0; i--)
-        t->nodes[t->nodes[i].parent].total += t->nodes[i].total;
+    for (size_t i = t->n - 1; i > 0; i--) {
+        struct call_node *parent = &t->nodes[t->nodes[i].parent];
+        parent->total = weights_sum(parent->total, t->nodes[i].total);
+    }
 }
 
 struct order {

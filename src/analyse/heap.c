@@ -111,11 +111,11 @@ void heap_sums_init(struct heap_sums *s, const struct heap *h)
         s->of[m] = heap_has(h, (enum heap_measure)m) ? 0 : HEAP_UNKNOWN;
 }
 
-void heap_sums_add(struct heap_sums *to, const struct heap *h, size_t sample)
+void heap_sums_add(struct heap_sums *s, const struct heap *h, size_t sample)
 {
     for (int m = 0; m < HEAP_MEASURES; m++)
         if (heap_has(h, (enum heap_measure)m))
-            to->of[m] = heap_sum(to->of[m], heap_value(h, (enum heap_measure)m, sample));
+            s->of[m] = heap_sum(s->of[m], heap_value(h, (enum heap_measure)m, sample));
 }
 
 static uint32_t thread_of(const struct heap *h, const struct sample_set *set, size_t i)

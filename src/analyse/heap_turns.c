@@ -113,6 +113,7 @@ static void find_contexts(struct heap_turns *t, const struct profile *p)
 struct heap_turns heap_turns_of(const struct profile *p)
 {
     struct heap_turns t = {.kind = SPAN_REQUEST};
+    GROW(t.rows, t.cap, 1);
     struct idmap map;
     idmap_init(&map);
     add_requests(&t, p, &map);

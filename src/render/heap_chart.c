@@ -49,7 +49,8 @@ static void put_grid(const struct axes *a, struct sink *out)
 {
     double step = nice_step(a->most);
     char text[32];
-    for (double at = 0; at <= a->most * 1.0001; at += step) {
+    for (int i = 0; i <= (int)lround(a->most / step); i++) {
+        double at = step * i;
         text_bytes(text, at);
         sink_printf(out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"currentColor\" stroke-opacity=\"%s\"/>"
                     "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT, WIDTH - RIGHT, y_of(a, at), y_of(a, at),
