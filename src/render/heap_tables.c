@@ -190,7 +190,7 @@ static struct path_table path_table_new(const struct heap_view *v, const enum pa
 {
     static const enum path_column names[] = {AT_FUNCTION, AT_MODULE, AT_PLACE};
     struct path_table p = {0};
-    struct column shown[HEAP_COLUMNS_MOST];
+    struct column shown[HEAP_COLUMNS_MOST] = {{0}};
     for (; *columns != AT_STACK; columns++)
         if (is_wanted(v, *columns, for_eyes))
             p.at[p.n++] = *columns;
