@@ -239,7 +239,7 @@ def interrupted():
         json.dump(ROOF, f)
     child = subprocess.Popen([INFEROM, "lab", "kernels", "--roof", "roof.json", "--only", "add", "--only", "broadcast", "--deep",
                               "--count", "300", "-o", "cut.inferom"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    while not (os.path.exists("cut.inferom") and "add" in run("runs", "show", "cut.inferom", status=9).stdout):
+    while "add" not in subprocess.run([INFEROM, "runs", "show", "cut.inferom"], text=True, capture_output=True).stdout:
         assert child.poll() is None
     child.send_signal(signal.SIGINT)
     out, err = child.communicate()
