@@ -26,6 +26,7 @@ import tempfile
 
 import cpu_rows
 import flame_rows
+import model_rows
 import viewer_rows
 
 BUILD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else sys.exit(__doc__)
@@ -254,7 +255,7 @@ BENCHMARKS = {
 }
 
 
-BENCHMARKS |= cpu_rows.BENCHMARKS | flame_rows.BENCHMARKS | viewer_rows.BENCHMARKS
+BENCHMARKS |= cpu_rows.BENCHMARKS | flame_rows.BENCHMARKS | model_rows.BENCHMARKS | viewer_rows.BENCHMARKS
 
 
 def main():
