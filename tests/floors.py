@@ -26,7 +26,7 @@ FLOORS = [
     ["cli"],
 ]
 LEVEL = {name: level for level, names in enumerate(FLOORS) for name in names}
-GUEST_MAY_SEE = ("inferom.h", "inferom/", "client/", "heap/", "cuda/")
+GUEST_MAY_SEE = ("inferom.h", "inferom/", "common/", "client/", "heap/", "cuda/")
 
 
 def sources(root):

@@ -13,7 +13,7 @@
  */
 #include "agent.h"
 #include "real.h"
-#include "sampler/bare_calls.h"
+#include "common/bare_calls.h"
 
 #include <dlfcn.h>
 #include <errno.h>

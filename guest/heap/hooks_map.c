@@ -5,7 +5,7 @@
 #undef _FILE_OFFSET_BITS /* both names of mmap() are defined here; they must not be one */
 #include "agent.h"
 #include "real.h"
-#include "sampler/bare_calls.h"
+#include "common/bare_calls.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * one, under a lock; when it is full or the lock is not to be had in time, the record is counted as lost.
  */
 #include "agent.h"
-#include "sampler/bare_calls.h"
+#include "common/bare_calls.h"
 
 #include <fcntl.h>
 

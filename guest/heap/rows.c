@@ -4,7 +4,7 @@
  * comes between finds the old one.
  */
 #include "agent.h"
-#include "sampler/bare_calls.h"
+#include "common/bare_calls.h"
 
 #include <sys/mman.h>
 

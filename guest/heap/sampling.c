@@ -14,7 +14,7 @@
  * No function of libm: the target need not have it. The logarithm and the exponential are series.
  */
 #include "agent.h"
-#include "sampler/bare_calls.h"
+#include "common/bare_calls.h"
 
 /* exp(-x) for x >= 0, to 1e-15 of its value. */
 static double exp_minus(double x)

@@ -5,7 +5,7 @@
  * what they mean, makes one of them.
  */
 #include "agent.h"
-#include "sampler/bare_calls.h"
+#include "common/bare_calls.h"
 
 enum { PROBES = 8 };
 

@@ -10,7 +10,7 @@
  * without. A lock whose holder is not inside any hook was left behind by longjmp(): it is taken over.
  */
 #include "agent.h"
-#include "sampler/bare_calls.h"
+#include "common/bare_calls.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -16,7 +16,7 @@
  * end well asks the recorder again.
  */
 #include "agent.h"
-#include "sampler/bare_calls.h"
+#include "common/bare_calls.h"
 
 #include <pthread.h>
 

@@ -5,7 +5,7 @@
  * three calls that pass everything through.
  */
 #include "sampler.h"
-#include "bare_calls.h"
+#include "common/bare_calls.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
  * not open, or put something else at the same number: then the recorder's own
  * descriptor is opened through /proc.
  */
-#include "bare_calls.h"
+#include "common/bare_calls.h"
 #include "ring_writer.h"
 #include "sampler.h"
 

@@ -12,7 +12,7 @@
  *
  * Everything about other signals goes straight through.
  */
-#include "bare_calls.h"
+#include "common/bare_calls.h"
 #include "sampler.h"
 
 #include <dlfcn.h>

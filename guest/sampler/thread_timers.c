@@ -8,7 +8,7 @@
  *
  * `begin` leaves by a tail call, so that no frame of ours is on the thread's stack.
  */
-#include "bare_calls.h"
+#include "common/bare_calls.h"
 #include "sampler.h"
 
 #include <dlfcn.h>

@@ -6,7 +6,7 @@
  * All other signals are blocked meanwhile, so that no handler of the target can
  * leave through us by longjmp() with a record half written.
  */
-#include "bare_calls.h"
+#include "common/bare_calls.h"
 #include "ring_writer.h"
 #include "sampler.h"
 
