@@ -48,11 +48,25 @@ static void add_name(struct buf *out, struct view name, bool for_eyes)
     (void)!sink_flush(&to, NULL);
 }
 
+/* Every program and every thread begins with these; a line has better things to show. */
+static bool is_beginning(const struct profile *p, func_id function)
+{
+    static const char *const names[] = {"_start", "__libc_start_main", "__libc_start_main_impl", "__libc_start_call_main",
+                                        "start_thread", "clone", "clone3", "__clone3", NULL};
+    struct view name = profile_string(p, profile_function(p, function)->name);
+    for (const char *const *is = names; *is; is++)
+        if (view_same(name, view_of(*is)))
+            return true;
+    return false;
+}
+
 void heap_path_text(const struct profile *p, const struct call_tree *t, uint32_t node, bool for_eyes, struct buf *out)
 {
     own(free) func_id *path = mem_new(PATH_MOST * sizeof *path);
     char room[NAME_ROOM];
     size_t most = for_eyes ? PATH_SHOWN : PATH_MOST, n = heap_path(t, node, path, PATH_MOST);
+    while (for_eyes && n > 1 && n <= PATH_MOST && is_beginning(p, path[n - 1]))
+        n--;
     for (size_t i = 0; i < n && i < most; i++) {
         buf_puts(out, i ? " < " : "");
         add_name(out, name_of_function(p, path[i], room), for_eyes);
