@@ -94,7 +94,7 @@ typedef struct inferom_scope {
     void *node; /* the library's; NULL: not recorded */
 } inferom_scope;
 
-extern INFEROM_API uint32_t inferom_is_on; /* read it if you like; inferom_enable() sets it */
+extern INFEROM_API uint32_t inferom_is_on; /* 0: off. Read it if you like; inferom_enable() sets it */
 
 INFEROM_API void inferom_enter(inferom_scope *scope, inferom_site *site);
 INFEROM_API void inferom_enter_here(inferom_scope *scope, inferom_site *site); /* by the function that has the scope */
@@ -151,10 +151,90 @@ INFEROM_API int inferom_write(const char *path); /* a capture file, for 'inferom
 #define INFEROM_SITE_(var, text) static inferom_site var = {text, __func__, __FILE__, __LINE__, 0, NULL, NULL, 0, 0, {0, 0}}
 #define INFEROM_ON_() __builtin_expect((long)__atomic_load_n(&inferom_is_on, __ATOMIC_RELAXED), 0L)
 
+/*
+ * The quick way, for a call that is only counted: most calls of a short scope. The library says which one may come next, on
+ * which thread; whatever is not as it expects goes to the library. Its own, from the first letter to the last.
+ */
+struct inferom_node_ {
+    const inferom_site *site;
+    struct inferom_node_ *then; /* what came behind it the last time */
+    uint64_t *left;             /* for others to see: skip */
+    uint32_t skip, is_warming, epoch, depth;
+};
+
+struct inferom_open_ {
+    const inferom_scope *scope;
+    struct inferom_node_ *node;
+    uintptr_t stack;
+};
+
+struct inferom_thread_ {
+    struct inferom_open_ *top;
+    struct inferom_node_ *expected; /* may be entered the quick way */
+    const inferom_scope *leaf_scope; /* was; NULL: none is open */
+    struct inferom_node_ *leaf;
+    uintptr_t leaf_stack;
+};
+
+extern INFEROM_API __thread struct inferom_thread_ *inferom_thread __attribute__((tls_model("initial-exec")));
+
+#if defined(__x86_64__)
+#define INFEROM_STACK_() ({ uintptr_t sp_; __asm__ volatile("mov %%rsp, %0" : "=r"(sp_)); sp_; })
+#elif defined(__aarch64__)
+#define INFEROM_STACK_() ({ uintptr_t sp_; __asm__ volatile("mov %0, sp" : "=r"(sp_)); sp_; })
+#endif
+
+#define INFEROM_IN_THIS_ORDER_() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+/* 1: it is open, and nobody else needs to know. `not_own`: 1 when the function that has the scope only calls us. */
+static inline __attribute__((always_inline)) int inferom_enter_quick_(inferom_scope *scope, const inferom_site *site, uint32_t on, uintptr_t not_own)
+{
+#ifdef INFEROM_STACK_
+    struct inferom_thread_ *t = inferom_thread;
+    struct inferom_node_ *n = t->expected;
+    uint32_t skip = n->skip;
+    uintptr_t stack = INFEROM_STACK_() | not_own;
+    if (n->site != site || !skip || n->epoch != on || n->is_warming || t->leaf_scope ||
+        ((uintptr_t)scope >= t->top->stack && (stack != t->top->stack || scope == t->top->scope)))
+        return 0;
+    n->skip = skip - 1;
+    __atomic_store_n(n->left, skip - 1, __ATOMIC_RELAXED);
+    scope->node = t;
+    do { /* again, when a signal handler did the same in between */
+        t->leaf = n;
+        t->leaf_stack = stack;
+        INFEROM_IN_THIS_ORDER_();
+        t->leaf_scope = scope;
+        INFEROM_IN_THIS_ORDER_();
+    } while (__builtin_expect(t->leaf != n, 0));
+    return 1;
+#else
+    (void)scope; (void)site; (void)on; (void)not_own;
+    return 0;
+#endif
+}
+
 static inline __attribute__((always_inline)) void inferom_leave_(inferom_scope *scope)
 {
-    if (__builtin_expect(scope->node != NULL, 0))
-        inferom_leave(scope);
+    if (__builtin_expect(scope->node == NULL, 1))
+        return;
+#ifdef INFEROM_STACK_
+    struct inferom_thread_ *t = inferom_thread;
+    if (t->leaf_scope == scope) {
+        t->expected = t->leaf->then;
+        INFEROM_IN_THIS_ORDER_();
+        t->leaf_scope = NULL;
+        return;
+    }
+#endif
+    inferom_leave(scope);
+}
+
+static inline __attribute__((always_inline)) void inferom_enter_(inferom_scope *scope, inferom_site *site)
+{
+    uint32_t on = (uint32_t)INFEROM_ON_();
+    if (on && !inferom_enter_quick_(scope, site, on, 0))
+        inferom_enter_here(scope, site);
 }
 
 struct inferom_for_ {
@@ -190,8 +270,7 @@ static inline struct inferom_for_ inferom_request_enter_(inferom_request *r)
     INFEROM_SITE_(site, name);                                           \
     __attribute__((cleanup(inferom_leave_), unused)) inferom_scope var; \
     var.node = NULL;                                                     \
-    if (INFEROM_ON_())                                                   \
-        inferom_enter_here(&var, &site)
+    inferom_enter_(&var, &site)
 #endif
 
 /* The phase that was on ends, the next begins at the same instant. It ends with the scope around it, too. */
@@ -239,7 +318,8 @@ class scope
     explicit scope(inferom_site *site)
     {
         open.node = NULL;
-        if (INFEROM_ON_())
+        uint32_t on = (uint32_t)INFEROM_ON_();
+        if (on && !inferom_enter_quick_(&open, site, on, 1))
             inferom_enter(&open, site);
     }
     ~scope() { inferom_leave_(&open); }

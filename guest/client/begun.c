@@ -10,11 +10,13 @@ enum { ROW_BITS = 16 };
 
 static struct open *begin(struct block *b, inferom_site *site, bool is_phase, uint64_t now)
 {
-    struct open *o = scope_open(b, NULL, site, UINTPTR_MAX, now);
+    struct open *o = scope_open(b, NULL, site, ON_NO_STACK, now);
     if (!o)
         return NULL;
+    events_begin_epoch(b);
+    o->stack = is_phase && o->began < BEGAN_SPECIAL ? USUAL_PHASE : ON_NO_STACK;
     o->is_phase = is_phase;
-    o->request = b->request;
+    o->request = b->request_number;
     o->serial = b->serial++;
     return o;
 }
@@ -49,6 +51,7 @@ void inferom_end(uint64_t scope)
     struct block *b = mine();
     if (!scope || !b)
         return;
+    leaf_settle(b);
     struct open *o = &b->open[scope & ((1u << ROW_BITS) - 1)];
     if (o > b->open && o <= b->top && !o->scope && handle_of(b, o) == scope)
         scope_close(b, o, 0);
@@ -58,28 +61,21 @@ void inferom_end(uint64_t scope)
 
 /* Phases. */
 
-static struct scopes_event phase_event(const struct open *o, uint64_t began, uint64_t now, uint32_t request)
+/* Member by member: a whole one is put together on the stack first, and copied in pieces of another size. */
+static inline void put_phase(struct scopes_event *e, const struct node *n, uint64_t began, uint64_t now, uint32_t request)
 {
-    return (struct scopes_event){.began = began, .ended = now, .site = o->node->w->site, .request = request, .kind = EVENT_PHASE};
-}
-
-/* In place, where there is room; else the long way. */
-static inline void event_phase(struct block *b, const struct open *o, uint64_t began, uint64_t now)
-{
-    struct scopes_thread *w = b->w;
-    uint64_t n = w->events;
-    struct scopes_event_list *list = n / EVENT_BLOCK < EVENT_BLOCKS_MOST ? b->events[n / EVENT_BLOCK] : NULL;
-    if (!list || w->events_epoch != GET(epoch) || (o->request && o->request->told_by != process_number)) {
-        phase_ended(b, o, now);
-        return;
-    }
-    list->events[n % EVENT_BLOCK] = phase_event(o, began, now, o->request ? o->request->number : 0);
-    PUT_LINK(w->events, n + 1);
+    PUT(e->began, began);
+    PUT(e->ended, now);
+    PUT(e->site, (uint16_t)n->w->site);
+    PUT(e->kind, EVENT_PHASE);
+    PUT(e->request, request);
 }
 
 void phase_ended(struct block *b, const struct open *o, uint64_t now)
 {
-    event_add(b, phase_event(o, o->began, now, request_number(b, o->request)));
+    struct scopes_event e;
+    put_phase(&e, o->node, o->began, now, o->request);
+    event_add(b, e);
 }
 
 /* Is the innermost scope of all a phase? */
@@ -88,6 +84,7 @@ static bool is_in_phase(const struct block *b) { return !b->top->scope && b->top
 static void phase_next(struct block *b, inferom_site *site)
 {
     uint64_t now = ticks_now();
+    leaf_settle(b);
     if (is_in_phase(b))
         scope_close(b, b->top, now);
     if (site)
@@ -105,29 +102,43 @@ static __attribute__((noinline)) void phase_unusual(inferom_site *site)
     phase_next(b, site);
 }
 
-/* From one phase to the one that usually follows; with one reading of the clock, and nothing in between. */
+/* The second half: what was is an event, and the row is the next one's. Only the newest events are dropped, but then all of them. */
+static __attribute__((noinline)) void phase_turn(struct block *b, struct node *n, uint64_t began, uint64_t now)
+{
+    struct open *o = b->top;
+    struct scopes_event *e = b->next_event;
+    const struct node *ended = o->node;
+    if (e) {
+        put_phase(e, ended, began, now, o->request);
+        event_done(b);
+    } else {
+        PUT(b->w->lost_events, b->w->lost_events + 1);
+    }
+    o->node = n;
+    o->request = b->request_number;
+    follow(n->parent, n);
+    show_begin(b, o, n, now);
+    PUT(b->node, n);
+    if (RARELY(now - began >= record_least))
+        record_call(b, ended, began, now - began);
+}
+
+/* From one phase to the one that usually follows: one reading of the clock, one row of the list. */
 void inferom_phase_site(inferom_site *site)
 {
     struct block *b = my_block;
-    struct open *o = b->top;
-    struct node *n = o->node->then;
-    if (!GET(inferom_is_on))
-        return;
-    bool is_usual = !o->scope && o != b->open && o->is_phase && is_child(n, o[-1].node, site) && !GET(n->is_special) &&
-                    o->began < BEGAN_SPECIAL && !b->busy && ticks_are_tsc;
-    uint64_t began = o->began, now = is_usual ? ticks_counter() : 0;
-    if (RARELY(!is_usual || !end_usual(b, o, now))) {
+    const struct open *o = b->top;
+    struct node *ended = o->node, *n = ended->then;
+    if (RARELY(o->stack != USUAL_PHASE || n->site != site || n->parent != ended->parent || b->leaf_scope ||
+               GET(n->is_warming) & (WARMING | SLOW_CLOCK) || (!b->next_event && !events_are_full(b->w)))) {
         phase_unusual(site);
         return;
     }
-    const struct node *ended = o->node;
-    event_phase(b, o, began, now);
-    push(b, NULL, n, UINTPTR_MAX);
-    show_begin(b, o, n, now);
-    o->request = b->request;
-    o->serial = b->serial++;
-    if (RARELY(now - began >= record_least))
-        record_call(b, ended, began, now - began);
+    uint64_t began = o->began, now = ticks_counter();
+    if (RARELY(!add_usual(b, ended, now - began, bucket_for(ended, ended->w->last))))
+        phase_unusual(site);
+    else
+        phase_turn(b, n, began, now);
 }
 
 void inferom_phase(const char *name)

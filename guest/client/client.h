@@ -101,28 +101,37 @@ static inline __attribute__((always_inline)) uint64_t ticks_counter(void)
 
 static inline uint64_t ticks_now(void) { return ticks_are_tsc ? ticks_counter() : ticks_slow(); }
 
-/* The tree. The first line of cache is what every call looks at. */
+/* The tree. What every call looks at comes first; the quick way in the public header knows that much (struct inferom_node_). */
 struct node {
     inferom_site *site; /* NULL: the root */
-    struct node *parent;
-    struct node *last_child; /* that was entered, or `nobody`; the owner's alone, as is the next */
     struct node *then;  /* the sibling that came after this one the last time: who comes next, most likely */
-    union {
-        struct {
-            uint32_t skip;       /* calls to come that are not timed */
-            uint32_t is_warming; /* the site may have calls left to leave out */
-        };
-        uint64_t is_special;     /* either of them */
-    };
-    struct scopes_node *w;       /* what was counted */
+    uint64_t *left;     /* in `w` */
+    uint32_t skip;       /* calls to come that are not timed */
+    uint32_t is_warming; /* any of WARMING, SLOW_CLOCK, HAS_CHILDREN: the quick way is not for this one */
     uint32_t epoch;
-    uint32_t stride;    /* one in so many is timed */
-    uint32_t depth, number;
+    uint32_t depth;
 
+    struct node *parent;
+    struct node *last_child; /* that was entered, or `nobody`; the owner's alone */
+    struct scopes_node *w;   /* what was counted */
+    uint32_t stride;    /* one in so many is timed */
+    uint32_t number;
     uint64_t look_at;   /* so many timed calls: see whether the stride is still right */
     struct node *children, *next; /* published */
     struct scopes_buckets *octaves[OCTAVES]; /* published; NULL: nobody was there */
 };
+
+#define SAME_PLACE(ours, theirs, member) \
+    _Static_assert(offsetof(struct ours, member) == offsetof(struct theirs, member), "as inferom.h has it")
+SAME_PLACE(node, inferom_node_, site);
+SAME_PLACE(node, inferom_node_, then);
+SAME_PLACE(node, inferom_node_, left);
+SAME_PLACE(node, inferom_node_, skip);
+SAME_PLACE(node, inferom_node_, is_warming);
+SAME_PLACE(node, inferom_node_, epoch);
+
+/* Why a scope is not entered the quick way: its site may have calls left to leave out; and for ever. */
+enum { WARMING = 1, SLOW_CLOCK = 2, HAS_CHILDREN = 4 };
 
 enum event_kind { EVENT_PHASE = SCOPES_EVENT_PHASE, EVENT_REQUEST = SCOPES_EVENT_REQUEST, EVENT_READING = SCOPES_EVENT_READING };
 
@@ -139,6 +148,10 @@ struct told {
     uint64_t tick;
 };
 
+/* Of those on no stack: a phase that began at a tick, in an epoch that its thread's events know; and all others. */
+#define ON_NO_STACK UINTPTR_MAX
+#define USUAL_PHASE (UINTPTR_MAX - 1)
+
 /*
  * A scope that is open. These are a list of the library's own and not a chain through the stacks of the program: what
  * longjmp() jumped over is overwritten before we know.
@@ -146,16 +159,24 @@ struct told {
 struct open {
     const inferom_scope *scope; /* where it is; NULL: on no stack, begun by inferom_begin() or a phase */
     struct node *node;
+    uintptr_t stack;            /* where the stack ended then; or ON_NO_STACK, USUAL_PHASE */
     uint64_t began;             /* ticks; 0: not timed; or one of BEGAN_... */
-    uintptr_t stack;            /* where the stack ended then; UINTPTR_MAX: on no stack */
     uint64_t serial;            /* these three only of one that is on no stack */
-    inferom_request *request;
-    uint64_t is_phase;
+    uint32_t request;           /* number */
+    uint32_t is_phase;
 };
+
+SAME_PLACE(open, inferom_open_, scope);
+SAME_PLACE(open, inferom_open_, stack);
 
 struct block {
     struct open *top;          /* the innermost one; at least open[0], which nobody opened */
-    struct node *node;         /* of it */
+    struct node *expected;     /* may be entered the quick way (inferom.h); `nobody`: none may */
+    const inferom_scope *leaf_scope; /* a call that is not timed, of a scope without scopes in it; NULL: none (hot.h) */
+    struct node *leaf;
+    uintptr_t leaf_stack;
+
+    struct node *node;         /* of the innermost one that is in the list */
     struct scopes_thread *w;
     const struct inferom_heap_counters *heap; /* of this thread; NULL: nobody counts */
     uint64_t heap_allocations, heap_bytes;    /* of them, those that some scope has */
@@ -168,6 +189,7 @@ struct block {
     uint64_t serial;           /* of the next handle */
     uint32_t random;
     inferom_request *request;
+    uint32_t request_number;   /* of it, as this process tells it */
     uint64_t request_began;
     struct node root;
     struct scopes_node root_row; /* of nobody's interest */
@@ -179,6 +201,7 @@ struct block {
     uint32_t requests;         /* made by it */
     inferom_request *made;
     struct scopes_event_list *events[EVENT_BLOCKS_MOST];
+    struct scopes_event *next_event; /* where the next one goes; NULL: a list is at its end */
     struct scopes_metrics *metrics; /* NULL: none yet */
     struct told *told;              /* METRICS_MOST of them, with it */
     struct open open[OPEN_MOST];
@@ -189,18 +212,25 @@ struct block {
     uint32_t piece_room, item_bytes, item_pieces; /* item_bytes: of the item that is being made */
 };
 
+SAME_PLACE(block, inferom_thread_, top);
+SAME_PLACE(block, inferom_thread_, expected);
+SAME_PLACE(block, inferom_thread_, leaf_scope);
+SAME_PLACE(block, inferom_thread_, leaf);
+SAME_PLACE(block, inferom_thread_, leaf_stack);
+
 /*
  * A thread without a block points to one that is nobody's, and a node without a child to a node that is nobody's: so the way
  * into a scope needs no test for NULL. Neither is ever written to.
  */
 extern struct block no_block;
 extern struct node nobody;
-extern __thread struct block *my_block __attribute__((tls_model("initial-exec")));
+#define my_block ((struct block *)(void *)inferom_thread)
+static inline void my_block_is(struct block *b) { inferom_thread = (struct inferom_thread_ *)(void *)b; }
 static inline struct block *mine(void) { return my_block == &no_block ? NULL : my_block; }
 
 extern struct block *blocks; /* all there are; published */
-extern uint32_t epoch;
-extern uint32_t timing_is_adaptive;
+extern uint32_t epoch; /* and, while it is on, inferom_is_on: who has read one needs no other */
+extern uint32_t timing_stride; /* one call in so many is timed; 0: as many as are cheap */
 extern uint64_t record_least; /* ticks: shorter calls leave no record; UINT64_MAX: nobody reads them */
 
 /* threads.c */
@@ -224,6 +254,9 @@ struct open *scope_open(struct block *b, const inferom_scope *scope, inferom_sit
 void scope_close(struct block *b, struct open *o, uint64_t now); /* and all inside it; now 0: read the clock when it is needed */
 void scopes_end_all(struct block *b);  /* as if they had ended here */
 void scopes_forget(struct block *b);   /* after a fork: they are the parent's */
+
+void leaf_settle(struct block *b);     /* the leaf, if there is one, becomes a row like the others */
+static inline struct node *innermost(const struct block *b) { return b->leaf_scope ? b->leaf : b->node; }
 
 /* begun.c */
 void phase_ended(struct block *b, const struct open *o, uint64_t now);
@@ -250,8 +283,15 @@ bool site_takes_warmup(inferom_site *s); /* is this call one to leave out? */
 void warmup_from_text(const char *text); /* "decode=3,prefill=1" */
 
 /* events.c */
+/* No room for a list more. Only asked at the end of one. */
+static inline bool events_are_full(const struct scopes_thread *w)
+{
+    return w->events - GET(w->tail_event) > SCOPES_EVENTS_MOST - SCOPES_EVENTS;
+}
 void event_add(struct block *b, struct scopes_event e);
+void events_begin_epoch(struct block *b); /* if there is a new one */
 uint32_t request_number(struct block *b, inferom_request *r); /* tells about it where that is new; 0: nobody */
+void epoch_next(void);
 void results_lock(void); /* against inferom_reset() */
 void results_unlock(void);
 

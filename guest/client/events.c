@@ -1,8 +1,8 @@
 /*
  * What happened when: phases, requests, and readings of counters and gauges. A thread keeps as many as it has room for;
- * then the newest are dropped and counted, and what was recorded first stays whole.
+ * then the newest are dropped and counted, and what was recorded first stays whole. A recorder makes room all the time.
  */
-#include "client.h"
+#include "hot.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -14,9 +14,7 @@ void results_unlock(void) { pthread_mutex_unlock(&lock); }
 
 static struct scopes_event *list_for(struct block *b, uint64_t n)
 {
-    size_t index = n / EVENT_BLOCK;
-    if (index >= EVENT_BLOCKS_MOST)
-        return NULL;
+    size_t index = n / EVENT_BLOCK % EVENT_BLOCKS_MOST;
     if (!b->events[index]) {
         b->busy = 1;
         struct scopes_event_list *list = item_new(b, SCOPES_EVENT_LIST, sizeof *list);
@@ -27,41 +25,63 @@ static struct scopes_event *list_for(struct block *b, uint64_t n)
         b->events[index] = list;
         b->busy = 0;
     }
-    return b->events[index] ? b->events[index]->events : NULL;
+    return b->events[index] ? &b->events[index]->events[n % EVENT_BLOCK] : NULL;
 }
 
-/* Those of an older epoch are overwritten: whoever reads passes over them, and holds the lock that reset takes. */
+/*
+ * Those of an older epoch do not count. A recorder has read them, or will; without one they are overwritten, and whoever
+ * reads holds the lock that reset takes.
+ */
+void events_begin_epoch(struct block *b)
+{
+    struct scopes_thread *w = b->w;
+    uint32_t now = GET(epoch);
+    if (w->events_epoch == now)
+        return;
+    if (!process_number) {
+        PUT_LINK(w->events, 0);
+        b->next_event = NULL;
+    }
+    PUT(w->events_from, w->events);
+    PUT(w->lost_events, 0);
+    PUT_LINK(w->events_epoch, now);
+}
+
 void event_add(struct block *b, struct scopes_event e)
 {
-    uint32_t now = GET(epoch);
     struct scopes_thread *w = b->w;
     if (b->busy)
         return;
-    if (w->events_epoch != now) {
-        PUT_LINK(w->events, 0);
-        PUT(w->lost_events, 0);
-        PUT_LINK(w->events_epoch, now);
-    }
-    struct scopes_event *list = list_for(b, w->events);
-    if (!list) {
+    events_begin_epoch(b);
+    if (!b->next_event && !events_are_full(w))
+        b->next_event = list_for(b, w->events);
+    if (!b->next_event) {
         PUT(w->lost_events, w->lost_events + 1);
         return;
     }
-    list[w->events % EVENT_BLOCK] = e;
-    PUT_LINK(w->events, w->events + 1);
+    *b->next_event = e;
+    event_done(b);
+}
+
+/* While it is on, the one says the other. */
+void epoch_next(void)
+{
+    uint32_t now = __atomic_add_fetch(&epoch, 1, __ATOMIC_RELAXED), was = GET(inferom_is_on);
+    PUT(process->epoch, now);
+    while (was && !__atomic_compare_exchange_n(&inferom_is_on, &was, now, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
 }
 
 void inferom_reset(void)
 {
     results_lock();
-    uint32_t now = __atomic_add_fetch(&epoch, 1, __ATOMIC_RELAXED);
-    PUT(process->epoch, now);
+    epoch_next();
     results_unlock();
 }
 
 int inferom_enable(int on)
 {
-    return (int)__atomic_exchange_n(&inferom_is_on, on ? 1u : 0u, __ATOMIC_RELAXED);
+    return __atomic_exchange_n(&inferom_is_on, on ? GET(epoch) : 0u, __ATOMIC_RELAXED) != 0;
 }
 
 /* Requests. */
@@ -115,8 +135,7 @@ inferom_request *inferom_request_new(const char *id)
 static void request_ends(struct block *b, uint64_t now)
 {
     if (b->request)
-        event_add(b, (struct scopes_event){.began = b->request_began, .ended = now, .request = request_number(b, b->request),
-                                           .kind = EVENT_REQUEST});
+        event_add(b, (struct scopes_event){.began = b->request_began, .ended = now, .request = b->request_number, .kind = EVENT_REQUEST});
 }
 
 static inferom_request *work_for(inferom_request *r)
@@ -130,6 +149,7 @@ static inferom_request *work_for(inferom_request *r)
     uint64_t now = ticks_now();
     request_ends(b, now);
     b->request = r;
+    b->request_number = request_number(b, r);
     b->request_began = now;
     return before;
 }

@@ -20,14 +20,18 @@ static inline struct node *fresh(struct node *n)
     return n;
 }
 
-/* Lengths by size: sixteen buckets for each doubling. NULL: no length of this octave was put away yet. */
+/*
+ * Lengths by size: sixteen buckets for each doubling. NULL: no length of this octave was put away yet. The octave is how far the
+ * length is shifted until it is less than 32, and one more when there are still sixteen steps below it: no branch.
+ */
 static inline uint64_t *bucket_for(const struct node *n, uint64_t ticks)
 {
-    unsigned top = 63 - (unsigned)__builtin_clzll(ticks | 8), octave = top - 3;
+    unsigned shift = 63 - (unsigned)__builtin_clzll(ticks | STEPS) - 4;
+    uint64_t steps = ticks >> shift, octave = shift + (steps >> 4);
     if (RARELY(octave >= OCTAVES))
         return NULL;
-    struct scopes_buckets *steps = n->octaves[octave];
-    return steps ? &steps->counts[ticks >> (octave ? octave - 1 : 0) & (STEPS - 1)] : NULL;
+    struct scopes_buckets *of = n->octaves[octave];
+    return of ? &of->counts[steps & (STEPS - 1)] : NULL;
 }
 
 /* Between nothing and twice the stride, evenly: a loop with a rhythm of its own is not met always at the same beat. */
@@ -45,11 +49,10 @@ static inline uint32_t skips(struct block *b, uint32_t stride)
  * One more timed call. The bucket is where the length of the one before belongs: finding it takes longer than all the
  * rest, and a length that is known already does not have to wait for the clock. So the last one is always still to come.
  */
-static inline void add_length(struct block *b, struct node *n, uint64_t ticks, uint64_t *bucket)
+static inline void add_length(struct scopes_node *w, uint64_t ticks, uint64_t *bucket)
 {
-    struct scopes_node *w = n->w;
-    PUT(w->last, ticks);
     double away = (double)((int64_t)ticks - w->middle);
+    PUT(w->last, ticks);
     PUT(w->timed, w->timed + 1);
     PUT(w->total, w->total + ticks);
     PUT_REAL(w->squares, w->squares + away * away);
@@ -58,8 +61,17 @@ static inline void add_length(struct block *b, struct node *n, uint64_t ticks, u
     if (RARELY(ticks > w->most))
         PUT(w->most, ticks);
     PUT(*bucket, *bucket + 1);
-    if (n->stride > 1)
-        PUT(n->skip, skips(b, n->stride));
+}
+
+/* How many of the next calls are counted only. */
+static inline void choose_skip(struct block *b, struct node *n)
+{
+    if (n->stride < 2)
+        return;
+    uint32_t skip = skips(b, n->stride);
+    PUT(n->skip, skip);
+    PUT(*n->left, skip);
+    PUT(n->w->skipped, n->w->skipped + skip);
 }
 
 /* What the thread allocated since somebody was last charged is the innermost scope's. */
@@ -84,23 +96,33 @@ static inline void charge(struct block *b, struct scopes_node *w)
 
 static inline void pop(struct block *b, struct open *o)
 {
-    struct node *around = o[-1].node;
+    struct node *around = o[-1].node, *n = o->node;
     b->top = o - 1;
     IN_THIS_ORDER(); /* a handler puts back the node of `top` */
     PUT(b->node, around);
+    IN_THIS_ORDER();
+    b->leaf = n;
+    b->expected = b->heap ? &nobody : n->then; /* who allocates is asked at every end */
 }
 
 /* For others to see: since when the innermost scope is open. One that is not timed is not seen. */
 static inline void show_begin(struct block *b, struct open *o, const struct node *n, uint64_t began)
 {
+    struct scopes_thread *w = b->w;
     o->began = began;
-    PUT(b->w->began[n->depth], began);
-    PUT_LINK(b->w->now, n->number);
+    PUT(w->began[n->depth], began);
+    PUT_LINK(w->now, n->number);
 }
 
-static inline void skip_one(struct block *b, struct open *o, struct node *n, uint32_t skip)
+/* A call that is not timed was counted when so many were decided on; one less is to come. */
+static inline void skip_one(struct node *n, uint32_t skip)
 {
     PUT(n->skip, skip - 1);
+    PUT(*n->left, skip - 1);
+}
+
+static inline void show_no_begin(struct block *b, struct open *o, const struct node *n)
+{
     o->began = SCOPES_NOT_TIMED;
     PUT(b->w->began[n->depth], SCOPES_NOT_TIMED);
 }
@@ -108,16 +130,27 @@ static inline void skip_one(struct block *b, struct open *o, struct node *n, uin
 static inline void show_end(struct block *b, const struct open *o) { PUT_LINK(b->w->now, o[-1].node->number); }
 
 /* Scopes follow each other in loops: norm, attention, norm, feed-forward, and again. */
-static inline struct node *likely_child(const struct node *around) { return around->last_child->then; }
+static inline struct node *last_child(const struct block *b, const struct node *around)
+{
+    return b->expected != &nobody ? b->leaf : around->last_child;
+}
 
 static inline bool is_child(const struct node *n, const struct node *around, const inferom_site *site)
 {
     return n->site == site && n->parent == around;
 }
 
+/* Most often it is so already; and a store that is not needed would make the next look wait for it. */
+static inline void follow(struct node *around, struct node *n)
+{
+    if (around->last_child != n)
+        around->last_child = n;
+}
+
 static inline struct open *push(struct block *b, const inferom_scope *scope, struct node *n, uintptr_t stack)
 {
     struct open *o = b->top + 1; /* there is room: no node is deeper than the list is long */
+    b->expected = &nobody;
     do {
         o->scope = scope;
         o->node = n;
@@ -126,20 +159,52 @@ static inline struct open *push(struct block *b, const inferom_scope *scope, str
         b->top = o;
         IN_THIS_ORDER();
     } while (RARELY(o->scope != scope || o->node != n)); /* a handler had the same place a moment ago */
-    n->parent->last_child = n;
+    follow(n->parent, n);
     PUT(b->node, n);
+    IN_THIS_ORDER();
+    b->expected = &nobody; /* once more: a handler may have expected somebody who is no child of this one */
     return o;
 }
 
-/* Ends the innermost scope, if there is nothing unusual about it. False: nothing was done. */
-static inline __attribute__((always_inline)) bool end_usual(struct block *b, struct open *o, uint64_t now)
+/*
+ * Most calls that are not timed are of scopes with no other scope in them. Such a call is not put into the list of open ones: it
+ * is remembered here, forgotten when it ends, and put into the list after all when something happens inside it. A
+ * handler that comes in between leaves nothing here, or makes a row of it; so we look again.
+ */
+static inline void leaf_set(struct block *b, const inferom_scope *scope, struct node *n, uintptr_t stack)
 {
-    struct node *n = o->node;
-    uint64_t ticks = now - o->began, *bucket = bucket_for(n, n->w->last);
-    if (RARELY(n->epoch != GET(epoch) || ticks > LONGEST || !bucket || n->w->timed + 1 >= n->look_at))
+    do {
+        b->leaf = n;
+        b->leaf_stack = stack;
+        IN_THIS_ORDER();
+        b->leaf_scope = scope;
+        IN_THIS_ORDER();
+    } while (RARELY(b->leaf != n));
+}
+
+static inline void event_done(struct block *b)
+{
+    uint64_t n = b->w->events + 1;
+    b->next_event = n % EVENT_BLOCK ? b->next_event + 1 : NULL;
+    PUT_LINK(b->w->events, n);
+}
+
+/* Counts a call, if there is nothing unusual about it. False: nothing was done. The bucket: of the call before. */
+static inline __attribute__((always_inline)) bool add_usual(struct block *b, struct node *n, uint64_t ticks, uint64_t *bucket)
+{
+    if (RARELY(ticks > LONGEST || !bucket || n->w->timed + 1 >= n->look_at || n->epoch != GET(epoch)))
         return false;
     charge(b, n->w);
-    add_length(b, n, ticks, bucket);
+    add_length(n->w, ticks, bucket);
+    return true;
+}
+
+/* Ends the innermost scope, if there is nothing unusual about it. False: nothing was done. */
+static inline __attribute__((always_inline)) bool end_usual(struct block *b, struct open *o, uint64_t now, uint64_t *bucket)
+{
+    if (!add_usual(b, o->node, now - o->began, bucket))
+        return false;
+    choose_skip(b, o->node);
     show_end(b, o);
     pop(b, o);
     return true;

@@ -6,7 +6,7 @@
  *     INFEROM_SCOPES=off           record nothing, even when 'inferom record' asks
  *     INFEROM_SCOPES_FILE=PATH     where to; %p is the process id. "PROGRAM.%p.inferom" when not said
  *     INFEROM_SCOPES_WARMUP=decode=3,prefill=1
- *     INFEROM_SCOPES_TIMING=every  time every call, however short
+ *     INFEROM_SCOPES_TIMING=every  time every call, however short; a number N: one in N, at random
  *     INFEROM_SCOPES_SIGNAL=N      a signal with this number switches recording on and off
  *
  *     INFEROM_SCOPES_FD, _PATH     where the memory is that 'inferom record' shares (pieces.c): then it is recorded, too
@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 uint32_t inferom_is_on;
-uint32_t timing_is_adaptive = 1;
+uint32_t timing_stride;
 struct run_facts run_facts;
 
 static bool wants_table, wants_file;
@@ -48,7 +48,7 @@ static void learn_program(void)
 static void toggle(int signal)
 {
     (void)signal;
-    __atomic_fetch_xor(&inferom_is_on, 1, __ATOMIC_RELAXED);
+    inferom_enable(!GET(inferom_is_on));
 }
 
 /* Only when asked for by number, and only where nobody else has it. */
@@ -102,6 +102,12 @@ static void at_the_end(void)
         say_failure(path, error);
 }
 
+static uint32_t stride_of(const char *timing)
+{
+    unsigned long n = timing ? strtoul(timing, NULL, 10) : 0;
+    return says(timing, "every") ? 1 : n <= STRIDE_MOST ? (uint32_t)n : STRIDE_MOST;
+}
+
 /* Somebody outside may be looking. */
 static bool is_recorded(const char *wanted)
 {
@@ -118,14 +124,14 @@ __attribute__((constructor(200))) static void start(void)
     learn_program();
     ticks_start();
     threads_start();
-    timing_is_adaptive = !says(getenv("INFEROM_SCOPES_TIMING"), "every");
+    timing_stride = stride_of(getenv("INFEROM_SCOPES_TIMING"));
     file_pattern = getenv("INFEROM_SCOPES_FILE");
     warmup_from_text(getenv("INFEROM_SCOPES_WARMUP"));
     listen_to(getenv("INFEROM_SCOPES_SIGNAL"));
     bool is_on = says(wanted, "on") || says(wanted, "1"), is_shared = is_recorded(wanted);
     wants_table = is_on || says(wanted, "table");
     wants_file = is_on || says(wanted, "file");
-    PUT(inferom_is_on, wants_table || wants_file || is_shared);
+    inferom_enable(wants_table || wants_file || is_shared);
 }
 
 __attribute__((destructor(200))) static void end(void) { at_the_end(); }

@@ -50,7 +50,7 @@ static void tell(struct block *b, const struct scopes_metric *m, const inferom_s
         return;
     told->tick = now;
     told->sum = m->sum;
-    event_add(b, (struct scopes_event){.began = now, .site = site_number(site), .value = value, .kind = EVENT_READING});
+    event_add(b, (struct scopes_event){.began = now, .site = (uint16_t)site_number(site), .value = value, .kind = EVENT_READING});
 }
 
 static struct scopes_metric *take(struct block *b, inferom_site *site, enum site_kind kind, double value, uint64_t now)

@@ -188,7 +188,7 @@ void process_begins(struct block *b)
     p->began_ns = run_facts.began_ns;
     p->clock_cost = ticks_cost();
     p->ticks_are_ns = !ticks_are_tsc;
-    p->times_every_call = !GET(timing_is_adaptive);
+    p->stride = GET(timing_stride);
     p->memory_is_told = GET(process->memory_is_told);
     p->epoch = GET(epoch);
     memcpy(p->program, run_facts.program, sizeof p->program);

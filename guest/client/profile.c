@@ -8,6 +8,7 @@
  *     series              counters and gauges
  */
 #include "profile.h"
+#include "inferom/scope_times.h"
 
 #include <errno.h>
 #include <math.h>
@@ -213,7 +214,8 @@ static void add_process(struct saving *s)
 
 static void add_facts(struct saving *s)
 {
-    char cost[32], now[32];
+    char cost[32], now[32], timing[32];
+    scope_timing_text(timing, sizeof timing, GET(timing_stride));
     time_t t = time(NULL);
     struct tm tm;
     snprintf(cost, sizeof cost, "%.1f ns", ticks_cost() * s->r->scale.ns_per_tick);
@@ -222,7 +224,7 @@ static void add_facts(struct saving *s)
         {"scopes by", "libinferom " INFEROM_VERSION},
         {"scopes clock", ticks_are_tsc ? "the processor's counter" : "CLOCK_MONOTONIC"},
         {"scopes clock cost", cost},
-        {"scopes timing", GET(timing_is_adaptive) ? "adaptive" : "every call"},
+        {"scopes timing", timing},
         {"scopes written", now},
     };
     struct bytes *out = capture_payload(&s->c, CAPTURE_FACTS, sizeof facts / sizeof *facts);

@@ -96,12 +96,20 @@ static void span_row(struct saving *s, struct requests *all, const struct scopes
 
 static uint64_t events_of(const struct saving *s, const struct block *b)
 {
-    return GET_LINK(b->w->events_epoch) == s->r->epoch ? GET_LINK(b->w->events) : 0;
+    uint64_t n = GET_LINK(b->w->events);
+    return GET_LINK(b->w->events_epoch) == s->r->epoch ? n : 0;
+}
+
+/* The first that is still there: a ring that somebody reads has been written over. */
+static uint64_t first_event(const struct block *b)
+{
+    uint64_t from = GET(b->w->events_from), n = GET_LINK(b->w->events);
+    return n - from > SCOPES_EVENTS_MOST ? n - SCOPES_EVENTS_MOST : from;
 }
 
 static const struct scopes_event *event_at(const struct block *b, uint64_t i)
 {
-    return &b->events[i / EVENT_BLOCK]->events[i % EVENT_BLOCK];
+    return &b->events[i / EVENT_BLOCK % EVENT_BLOCKS_MOST]->events[i % EVENT_BLOCK];
 }
 
 void profile_spans(struct saving *s)
@@ -112,7 +120,7 @@ void profile_spans(struct saving *s)
     for (const struct block *b = GET_LINK(blocks); b; b = b->next) {
         uint32_t thread = 0;
         uint64_t n = events_of(s, b);
-        for (uint64_t i = 0; i < n; i++) {
+        for (uint64_t i = first_event(b); i < n; i++) {
             const struct scopes_event *e = event_at(b, i);
             if (e->kind == EVENT_READING || (e->kind == EVENT_PHASE && !site_at(e->site)))
                 continue;
@@ -143,7 +151,7 @@ static size_t readings_of(struct saving *s, const inferom_site *site, struct rea
     size_t n = 0, cap = 0;
     struct reading *rows = NULL;
     for (const struct block *b = GET_LINK(blocks); b; b = b->next)
-        for (uint64_t i = 0, all = events_of(s, b); i < all; i++) {
+        for (uint64_t i = first_event(b), all = events_of(s, b); i < all; i++) {
             const struct scopes_event *e = event_at(b, i);
             if (e->kind != EVENT_READING || e->site != site_number(site))
                 continue;

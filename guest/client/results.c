@@ -34,7 +34,7 @@ static void read_node(struct results *r, struct path *p, struct scopes_node *n)
 {
     if (GET_LINK(n->epoch) != r->epoch)
         return;
-    uint64_t skipped = GET(n->skipped);
+    uint64_t left = GET(n->left), granted = GET(n->skipped), skipped = granted > left ? granted - left : 0;
     p->timed = GET(n->timed);
     p->cut = GET(n->cut);
     p->left_out = GET(n->left_out);

@@ -25,6 +25,7 @@ void node_restart(struct node *n)
     PUT(w->timed, 0);
     PUT(w->last, 0);
     PUT(w->skipped, 0);
+    PUT(w->left, 0);
     PUT(w->cut, 0);
     PUT(w->left_out, 0);
     PUT(w->total, 0);
@@ -70,8 +71,12 @@ void node_choose_stride(struct node *n)
 {
     n->look_at = n->w->timed + 256;
     records_learn();
-    if (!GET(timing_is_adaptive) || n->site->kind == SITE_PHASE)
+    if (n->site->kind == SITE_PHASE)
         return; /* between two phases there is one reading, whatever they are */
+    if (GET(timing_stride)) {
+        n->stride = GET(timing_stride);
+        return;
+    }
     double mean = (double)n->w->total / (double)n->w->timed, stride = 2 * ticks_cost() / (0.01 * (mean + 1));
     n->stride = stride <= 1 ? 1 : stride >= STRIDE_MOST ? STRIDE_MOST : (uint32_t)(stride + 0.999);
 }
@@ -91,7 +96,8 @@ static void end_timed(struct block *b, struct node *n, uint64_t ticks)
         bucket = bucket_for(n, w->last);
     if (!w->timed)
         PUT(w->middle, (int64_t)ticks);
-    add_length(b, n, ticks, bucket ? bucket : &nowhere);
+    add_length(w, ticks, bucket ? bucket : &nowhere);
+    choose_skip(b, n);
     if (w->timed >= n->look_at)
         node_choose_stride(n);
 }
@@ -118,8 +124,6 @@ static void end_innermost(struct block *b, uint64_t now)
     } else if (o->began) {
         end_timed(b, n, now - o->began);
         record_call(b, n, o->began, now - o->began);
-    } else {
-        PUT(n->w->skipped, n->w->skipped + 1);
     }
     if (is_phase)
         phase_ended(b, o, now);
@@ -137,12 +141,25 @@ static void cut_innermost(struct block *b)
         return;
     }
     charge(b, n->w);
-    if (o->began >= BEGAN_SPECIAL)
+    if (o->began >= BEGAN_SPECIAL) {
         end_special(b, o, n);
-    else
+    } else {
         PUT(n->w->cut, n->w->cut + 1);
+        if (!o->began && n->w->skipped)
+            PUT(n->w->skipped, n->w->skipped - 1); /* counted already */
+    }
     show_end(b, o);
     pop(b, o);
+}
+
+/* It was there all the time. */
+void leaf_settle(struct block *b)
+{
+    if (!b->leaf_scope)
+        return;
+    struct open *o = push(b, b->leaf_scope, b->leaf, b->leaf_stack);
+    show_no_begin(b, o, o->node);
+    b->leaf_scope = NULL;
 }
 
 void scope_close(struct block *b, struct open *o, uint64_t now)
@@ -152,44 +169,60 @@ void scope_close(struct block *b, struct open *o, uint64_t now)
     end_innermost(b, now);
 }
 
+/* It is somewhere in the list, or it ended on another thread, or twice. */
 static __attribute__((noinline)) void leave_unusual(inferom_scope *scope)
 {
     struct block *b = mine();
-    struct open *o = scope->node;
-    if (b && o > b->open && o <= b->top && o->scope == scope)
+    if (!b)
+        return;
+    leaf_settle(b);
+    struct open *o = b->top;
+    while (o != b->open && o->scope != scope)
+        o--;
+    if (o != b->open)
         scope_close(b, o, 0);
-    else if (b)
-        PUT(b->w->misused, b->w->misused + 1); /* it ended on another thread, or twice */
+    else
+        PUT(b->w->misused, b->w->misused + 1);
 }
 
 /* The clock was read already, for a call that is not like the others: its first, a longer one than all before. */
 static __attribute__((noinline)) void leave_at(uint64_t now) { end_innermost(mine(), now); }
 
+static __attribute__((noinline)) void leave_timed(struct block *b, struct open *o)
+{
+    struct node *n = o->node;
+    uint64_t began = o->began, *bucket = bucket_for(n, n->w->last), now = ticks_counter();
+    if (RARELY(!end_usual(b, o, now, bucket)))
+        leave_at(now);
+    else if (RARELY(now - began >= record_least))
+        record_call(b, n, began, now - began);
+}
+
+/* From the cheapest to the dearest; each tests what the next may rely on, and calls it as the last thing it does. */
 void inferom_leave(inferom_scope *scope)
 {
     struct block *b = my_block;
+    const inferom_scope *leaf = b->leaf_scope;
+    if (leaf == scope) {
+        b->expected = b->leaf->then;
+        IN_THIS_ORDER();
+        b->leaf_scope = NULL;
+        return;
+    }
     struct open *o = b->top;
-    struct node *n = o->node;
-    uint64_t began = o->began;
-    if (RARELY(o->scope != scope || n->epoch != GET(epoch) || !ticks_are_tsc)) {
+    if (RARELY(leaf || o->scope != scope || o->began >= BEGAN_SPECIAL || !ticks_are_tsc)) {
         leave_unusual(scope);
-    } else if (!began) {
-        charge(b, n->w);
-        PUT(n->w->skipped, n->w->skipped + 1);
-        pop(b, o);
-    } else if (RARELY(began >= BEGAN_SPECIAL)) {
-        leave_unusual(scope);
+    } else if (o->began) {
+        leave_timed(b, o);
     } else {
-        uint64_t now = ticks_counter();
-        if (RARELY(!end_usual(b, o, now)))
-            leave_at(now);
-        else if (RARELY(now - began >= record_least))
-            record_call(b, n, began, now - began);
+        charge(b, o->node->w);
+        pop(b, o);
     }
 }
 
 void scopes_end_all(struct block *b)
 {
+    leaf_settle(b);
     while (b->top != b->open)
         end_innermost(b, 0);
 }
@@ -197,8 +230,10 @@ void scopes_end_all(struct block *b)
 /* The child goes on inside of scopes that the parent counts: they stay open, and are nothing when they end. */
 void scopes_forget(struct block *b)
 {
+    leaf_settle(b);
     for (struct open *o = b->top; o != b->open; o--) {
         o->began = BEGAN_IN_PARENT;
+        o->stack = o->scope ? o->stack : ON_NO_STACK;
         PUT(b->w->began[o - b->open], BEGAN_IN_PARENT);
     }
     if (b->muted_by)
@@ -218,6 +253,7 @@ bool node_tell(struct block *b, struct node *n)
     w->caller = n->parent->number;
     w->site = site_number(n->site);
     n->w = w;
+    n->left = &w->left;
     memset(n->octaves, 0, sizeof n->octaves);
     node_restart(n);
     item_done(b);
@@ -237,7 +273,8 @@ static struct node *child_make(struct block *b, struct node *parent, inferom_sit
     n->then = n;
     if (!node_tell(b, n))
         return NULL;
-    n->is_warming = 1;
+    n->is_warming = ticks_are_tsc ? WARMING : WARMING | SLOW_CLOCK;
+    __atomic_fetch_or(&parent->is_warming, HAS_CHILDREN, __ATOMIC_RELAXED);
     n->next = parent->children;
     PUT_LINK(parent->children, n);
     return n;
@@ -261,8 +298,9 @@ static struct node *child_find(struct block *b, struct node *parent, inferom_sit
         n = n->next;
     if (!n)
         n = child_add(b, parent, site);
-    if (n && parent->last_child != &nobody)
-        parent->last_child->then = n;
+    struct node *last = last_child(b, parent);
+    if (n && last != &nobody)
+        last->then = n;
     return n;
 }
 
@@ -301,13 +339,14 @@ static void open_warming(struct block *b, struct open *o, uint64_t now)
         show_begin(b, o, o->node, BEGAN_MUTED);
         return;
     }
-    PUT(o->node->is_warming, 0);
+    __atomic_fetch_and(&o->node->is_warming, ~(uint32_t)WARMING, __ATOMIC_RELAXED);
     show_begin(b, o, o->node, now ? now : ticks_now());
 }
 
 struct open *scope_open(struct block *b, const inferom_scope *scope, inferom_site *site, uintptr_t stack, uint64_t now)
 {
-    struct node *parent = b->node, *n = likely_child(parent);
+    leaf_settle(b);
+    struct node *parent = b->node, *n = last_child(b, parent)->then;
     if (b->muted_by)
         return NULL;
     if (!is_child(n, parent, site) && !(n = child_find(b, parent, site))) {
@@ -315,15 +354,15 @@ struct open *scope_open(struct block *b, const inferom_scope *scope, inferom_sit
         return NULL;
     }
     charge(b, fresh(parent)->w);
-    struct open *o = push(b, scope, n, stack);
-    if (GET(n->is_warming))
+    struct open *o = push(b, scope, fresh(n), stack);
+    if (GET(n->is_warming) & WARMING) {
         open_warming(b, o, now);
-    else if (now)
-        show_begin(b, o, n, now);
-    else if (n->skip)
-        skip_one(b, o, n, n->skip);
-    else
-        show_begin(b, o, n, ticks_now());
+    } else if (n->skip && !now) {
+        skip_one(n, n->skip);
+        show_no_begin(b, o, n);
+    } else {
+        show_begin(b, o, n, now ? now : ticks_now());
+    }
     return o;
 }
 
@@ -339,27 +378,50 @@ static __attribute__((noinline)) void enter_unusual(inferom_scope *scope, infero
     scope->node = NULL;
     if (!b)
         return;
+    leaf_settle(b);
     while (b->top != b->open && may_be_gone(b->top, scope, stack) && is_gone(b, scope, site, stack))
         cut_innermost(b);
     scope->node = scope_open(b, scope, site, stack, 0);
 }
 
-static inline __attribute__((always_inline)) void enter(inferom_scope *scope, inferom_site *site, uintptr_t stack)
+static __attribute__((noinline)) void enter_timed(inferom_scope *scope, struct block *b, struct node *n, uintptr_t stack)
 {
-    struct block *b = my_block;
-    struct node *n = likely_child(b->node);
-    uint64_t special = GET(n->is_special);
-    if (RARELY(may_be_gone(b->top, scope, stack) || !is_child(n, b->node, site) || special > UINT32_MAX || !ticks_are_tsc)) {
-        enter_unusual(scope, site, stack);
-        return;
-    }
     charge(b, b->node->w);
     struct open *o = push(b, scope, n, stack);
     scope->node = o;
-    if (!special)
-        show_begin(b, o, n, ticks_counter());
-    else
-        skip_one(b, o, n, (uint32_t)special);
+    show_begin(b, o, n, ticks_counter());
+}
+
+static __attribute__((noinline)) void enter_skipped(inferom_scope *scope, struct block *b, struct node *n, uintptr_t stack)
+{
+    charge(b, b->node->w);
+    struct open *o = push(b, scope, n, stack);
+    scope->node = o;
+    show_no_begin(b, o, n);
+}
+
+static inline __attribute__((always_inline)) void enter(inferom_scope *scope, inferom_site *site, uintptr_t stack)
+{
+    struct block *b = my_block;
+    struct node *around = b->node, *n = last_child(b, around)->then;
+    uint32_t skip = GET(n->skip);
+    if (RARELY(!is_child(n, around, site) || GET(n->is_warming) & (WARMING | SLOW_CLOCK) || n->epoch != GET(epoch) || b->leaf_scope ||
+               may_be_gone(b->top, scope, stack))) {
+        enter_unusual(scope, site, stack);
+        return;
+    }
+    if (!skip) {
+        enter_timed(scope, b, n, stack);
+        return;
+    }
+    skip_one(n, skip);
+    if (!GET(n->is_warming) && !b->heap) {
+        scope->node = b; /* something ends here */
+        follow(around, n);
+        leaf_set(b, scope, n, stack);
+    } else {
+        enter_skipped(scope, b, n, stack);
+    }
 }
 
 void inferom_enter(inferom_scope *scope, inferom_site *site) { enter(scope, site, CALLERS_STACK() | NOT_THE_FRAMES_OWN); }
@@ -369,6 +431,8 @@ void inferom_after_longjmp(void)
 {
     struct block *b = mine();
     uintptr_t stack = CALLERS_STACK();
+    if (b)
+        leaf_settle(b);
     while (b && b->top->scope && (uintptr_t)b->top->scope < stack && (uintptr_t)b->top->scope >= b->stack_low)
         cut_innermost(b);
 }
@@ -380,9 +444,9 @@ void inferom_allocated(size_t bytes)
         return;
     if (RARELY(!GET(process->memory_is_told)))
         PUT(process->memory_is_told, 1);
-    struct scopes_node *w = fresh(b->node)->w;
+    struct scopes_node *w = fresh(innermost(b))->w;
     PUT(w->allocations, w->allocations + 1);
     PUT(w->bytes, w->bytes + bytes);
 }
 
-uint32_t inferom_scope_here(void) { return GET(my_block->node)->number; }
+uint32_t inferom_scope_here(void) { return innermost(my_block)->number; }

@@ -111,7 +111,7 @@ bool site_takes_warmup(inferom_site *s)
 static void look_again(struct node *n, const char *name)
 {
     if (n->site && !strcmp(site_name(n->site), name))
-        PUT(n->is_warming, 1);
+        __atomic_fetch_or(&n->is_warming, WARMING, __ATOMIC_RELAXED);
     for (struct node *child = GET_LINK(n->children); child; child = GET_LINK(child->next))
         look_again(child, name);
 }

@@ -16,9 +16,10 @@ enum { ARENA_BYTES = 1 << 16 };
 
 static struct scopes_node no_numbers;
 static struct scopes_thread no_thread;
-struct node nobody = {.last_child = &nobody, .then = &nobody, .w = &no_numbers};
-struct block no_block = {.top = &no_block.open[0], .node = &nobody, .w = &no_thread, .open = {{.node = &nobody, .stack = UINTPTR_MAX}}};
-__thread struct block *my_block __attribute__((tls_model("initial-exec"))) = &no_block;
+struct node nobody = {.last_child = &nobody, .then = &nobody, .w = &no_numbers, .left = &no_numbers.left};
+struct block no_block = {.top = &no_block.open[0], .expected = &nobody, .node = &nobody, .w = &no_thread,
+                         .open = {{.node = &nobody, .stack = ON_NO_STACK}}};
+__thread struct inferom_thread_ *inferom_thread __attribute__((tls_model("initial-exec"))) = (struct inferom_thread_ *)(void *)&no_block;
 struct block *blocks;
 uint32_t epoch = 1;
 
@@ -117,9 +118,10 @@ static struct block *make(void)
     b->serial = (uint64_t)this_tid() << 24;
     b->root.last_child = &nobody;
     b->root.w = &b->root_row;
-    b->open[0] = (struct open){.node = &b->root, .stack = UINTPTR_MAX};
+    b->open[0] = (struct open){.node = &b->root, .stack = ON_NO_STACK};
     b->top = b->open;
     b->node = &b->root;
+    b->expected = &nobody;
     return b;
 }
 
@@ -147,7 +149,7 @@ static void thread_ends(void *arg)
     scopes_end_all(b);
     name_of_thread(b->w->name);
     b->heap = NULL;
-    my_block = &no_block;
+    my_block_is(&no_block);
     __atomic_store_n(&b->is_taken, 0, __ATOMIC_RELEASE);
 }
 
@@ -166,7 +168,7 @@ struct block *block_of_this_thread(void)
     learn_heap(b);
     if (is_new)
         publish(b);
-    my_block = b;
+    my_block_is(b);
     if (has_key)
         pthread_setspecific(key, b);
     return b;
@@ -193,6 +195,7 @@ static bool begin_anew(struct block *b)
 {
     memset(b->events, 0, sizeof b->events);
     memset(b->ring, 0, sizeof b->ring);
+    b->next_event = NULL;
     b->record_head = b->record_room = 0;
     b->metrics = NULL;
     b->told = NULL;
@@ -203,6 +206,7 @@ static bool begin_anew(struct block *b)
     b->w->threads = (uint32_t)threads;
     name_of_thread(b->w->name);
     sites_tell_again(b);
+    b->request_number = request_number(b, b->request);
     bool ok = true;
     for (struct node *n = b->root.children; n && ok;) { /* callers first */
         ok = node_tell(b, n);
@@ -217,10 +221,10 @@ static bool begin_anew(struct block *b)
 static void child_begins(void)
 {
     struct block *b = mine();
-    PUT(epoch, epoch + 1);
+    process_forked(); /* first: what follows must not be written into the parent's row */
+    epoch_next();
     blocks = b;
     block_count = b ? 1 : 0;
-    process_forked();
     fork_is_over();
     if (!b)
         return;
@@ -228,7 +232,7 @@ static void child_begins(void)
     if (begin_anew(b))
         scopes_forget(b);
     else
-        my_block = &no_block; /* there is no memory: nothing is recorded, and above all not in the parent's rows */
+        my_block_is(&no_block); /* there is no memory: nothing is recorded, and above all not in the parent's rows */
 }
 
 void threads_start(void)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define SCOPE_NO_CALLER UINT32_MAX
 
@@ -29,6 +30,15 @@ static inline struct scope_spread scope_spread_of(uint64_t timed, uint64_t total
     double off = s.mean - (double)middle, left = squares - (double)timed * off * off;
     s.squares = left > 0 ? left : 0;
     return s;
+}
+
+/* How calls are timed, in words; stride 0: as many as are cheap. */
+static inline void scope_timing_text(char *out, size_t size, uint32_t stride)
+{
+    if (stride > 1)
+        snprintf(out, size, "one call in %u", stride);
+    else
+        snprintf(out, size, "%s", stride ? "every call" : "adaptive");
 }
 
 struct scope_time {

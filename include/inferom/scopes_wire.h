@@ -51,6 +51,7 @@ enum {
     SCOPES_NAME_BYTES = 16,      /* of a thread, a program */
     SCOPES_EVENTS = 1024,        /* in one item */
     SCOPES_EVENT_ITEMS_MOST = 64,
+    SCOPES_EVENTS_MOST = SCOPES_EVENTS * SCOPES_EVENT_ITEMS_MOST, /* that nobody has read yet */
     SCOPES_RECORDS = 2048,       /* in one piece */
     SCOPES_RING_PIECES = 8
 };
@@ -98,7 +99,7 @@ struct scopes_process {
     uint64_t began_ns;       /* CLOCK_MONOTONIC */
     double clock_cost;       /* ticks */
     uint32_t ticks_are_ns;   /* the processor's counter was not to be trusted: ticks are CLOCK_MONOTONIC */
-    uint32_t times_every_call;
+    uint32_t stride;         /* one call in so many is timed; 0: as many as are cheap */
     uint32_t memory_is_told; /* allocations and bytes of nodes mean something */
     char program[SCOPES_NAME_BYTES];
 };
@@ -109,13 +110,14 @@ struct scopes_thread {
     uint32_t threads; /* that had it */
     char name[SCOPES_NAME_BYTES];
     uint32_t events_epoch, zero;
-    uint64_t events;
+    uint64_t events;      /* written; a ring, when somebody reads them */
+    uint64_t events_from; /* the first that counts: those before are of an older epoch */
     uint64_t lost_scopes, lost_events, lost_records, misused;
 
     _Alignas(64) uint64_t head_record; /* written */
     uint32_t now;                      /* the innermost node that is timed; 0: none */
 
-    _Alignas(64) uint64_t tail_record; /* read; the recorder writes this, and nothing else */
+    _Alignas(64) uint64_t tail_record, tail_event; /* read; the recorder writes these, and nothing else */
 
     _Alignas(64) uint64_t began[SCOPES_DEPTH_MOST + 1]; /* by depth: when what is open there began; row 0 is nobody's */
 };
@@ -135,16 +137,17 @@ struct scopes_node {
     struct scopes_item head;
     uint32_t number, caller, site; /* caller 0: the thread began with it */
     uint32_t epoch;
-    uint64_t timed, skipped;
-    uint64_t last;  /* length of the last timed call: not in a bucket yet */
-    uint64_t total; /* ticks, of timed calls */
-    double squares; /* of distances from the middle */
+    uint64_t timed;
+    uint64_t skipped; /* calls that are not timed, with those to come before one is timed again */
+    uint64_t last;    /* length of the last timed call: not in a bucket yet */
+    uint64_t total;   /* ticks, of timed calls */
+    double squares;   /* of distances from the middle */
 
+    uint64_t left;    /* to come: so many of `skipped` are not yet */
     uint64_t least, most;
-    int64_t middle; /* the first length */
+    int64_t middle;   /* the first length */
     uint64_t cut, left_out;
     uint64_t allocations, bytes; /* while this was the innermost scope */
-    uint64_t zero;
 };
 
 struct scopes_buckets {
@@ -156,15 +159,18 @@ struct scopes_buckets {
 enum scopes_event_kind { SCOPES_EVENT_PHASE, SCOPES_EVENT_REQUEST, SCOPES_EVENT_READING };
 
 struct scopes_event {
-    uint64_t began, ended; /* ticks; of a reading: when, and nothing */
-    double value;          /* of a reading: what a counter's thread added since its last one, or the gauge */
-    uint32_t site, request; /* 0: none */
-    uint64_t kind;
+    uint64_t began; /* ticks; of a reading: when */
+    union {
+        uint64_t ended;
+        double value; /* of a reading: what a counter's thread added since its last one, or the gauge */
+    };
+    uint16_t site, kind; /* 0: none; enum scopes_event_kind */
+    uint32_t request;    /* 0: none */
 };
 
 struct scopes_event_list {
     struct scopes_item head;
-    uint32_t index, zero; /* the first event is index * SCOPES_EVENTS */
+    uint32_t index, zero; /* event n is in the list n / SCOPES_EVENTS % SCOPES_EVENT_ITEMS_MOST */
     struct scopes_event events[SCOPES_EVENTS];
 };
 
@@ -198,9 +204,9 @@ static_assert(sizeof(struct scopes_region) <= SCOPES_HEADER_BYTES, "the rows beg
 static_assert(sizeof(struct scopes_piece) == 16, "wire layout is frozen");
 static_assert(offsetof(struct scopes_thread, head_record) == 128, "writer and reader have cache lines of their own");
 static_assert(offsetof(struct scopes_thread, tail_record) == 192, "writer and reader have cache lines of their own");
-static_assert(offsetof(struct scopes_node, least) == 64, "the first line is what every call changes");
+static_assert(offsetof(struct scopes_node, left) == 64, "the first line is what every timed call changes");
 static_assert(sizeof(struct scopes_node) == 128, "wire layout is frozen");
-static_assert(sizeof(struct scopes_event) == 40, "wire layout is frozen");
+static_assert(sizeof(struct scopes_event) == 24 && SCOPES_SITES_MOST <= UINT16_MAX + 1, "wire layout is frozen");
 static_assert(sizeof(struct scopes_event_list) <= SCOPES_PIECE_BYTES, "an item is inside one piece");
 static_assert(sizeof(struct scopes_metric) == 64, "wire layout is frozen");
 static_assert(sizeof(struct scopes_record) == 32 && SCOPES_RECORDS * sizeof(struct scopes_record) == SCOPES_PIECE_BYTES,

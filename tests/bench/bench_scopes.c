@@ -85,7 +85,7 @@ static KEPT void kernel(void)
     }
 }
 
-enum { BARE, CLOCK, OFF, ON, NESTED, PHASE, BEGIN_END, COUNTED, KERNEL_OFF, KERNEL_ON, WAYS };
+enum { BARE, CLOCK, OFF, ON, NESTED, PHASE, PHASE_KEPT, BEGIN_END, COUNTED, KERNEL_OFF, KERNEL_ON, WAYS };
 
 static const struct way {
     const char *name;
@@ -100,6 +100,7 @@ static const struct way {
     [ON] = {"on", scoped, true, 1},
     [NESTED] = {"nested", nested, true, 3},
     [PHASE] = {"phase", phase, true, 1},
+    [PHASE_KEPT] = {"phase_kept", phase, true, 1, 4}, /* not more than there is room for: each is written down */
     [BEGIN_END] = {"begin_end", begin_end, true, 1},
     [COUNTED] = {"counter", counted, true, 1},
     [KERNEL_OFF] = {"kernel_off", kernel, false, 1, 1000},
@@ -140,9 +141,11 @@ static void *work(void *arg)
             if (!ways[k].run)
                 continue;
             inferom_enable(ways[k].is_on);
+            if (k == PHASE_KEPT)
+                inferom_reset();
             pthread_barrier_wait(&all_here);
             double ns = turn(&ways[k]);
-            if (k == PHASE)
+            if (k == PHASE || k == PHASE_KEPT)
                 inferom_phase(NULL);
             w->least[k] = ns < w->least[k] ? ns : w->least[k];
         }

@@ -60,8 +60,10 @@ static void visit(struct watch *f)
     scopes_memory_visit(f->m);
     for (size_t i = 0; i < f->m->n_processes; i++) {
         struct seen_process *p = f->m->processes[i];
-        if (!p->is_over)
+        if (!p->is_over) {
             scopes_join_visit(f->m, p, 4);
+            scopes_capture_events(f->m, p, &f->clock, 900, f->w);
+        }
         for (size_t k = 0; k < p->n_threads; k++)
             for (uint64_t tick = 0; tick < 80; tick += 3) {
                 uint32_t node = scopes_join_at(p->threads[k], tick);

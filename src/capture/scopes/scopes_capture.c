@@ -90,7 +90,7 @@ static void read_node(const struct writing *w, const struct seen_thread *t, stru
     if (n->epoch != w->head.epoch)
         *n = (struct scopes_node){0};
     n->timed = (uint64_t)sane(n->timed);
-    n->skipped = (uint64_t)sane(n->skipped);
+    n->skipped = n->skipped > n->left ? (uint64_t)sane(n->skipped - n->left) : 0;
     n->cut = (uint64_t)sane(n->cut);
     struct scope_spread spread = scope_spread_of(n->timed, (uint64_t)sane(n->total), n->middle, n->squares);
     uint32_t caller = t->nodes[i].caller;
@@ -241,44 +241,52 @@ static void write_thread(const struct writing *w, const struct seen_thread *t)
 
 static void write_facts(const struct writing *w)
 {
-    char cost[32];
+    char cost[32], timing[32];
+    scope_timing_text(timing, sizeof timing, w->head.stride);
     double ns = w->head.clock_cost * ns_per_tick(w);
     snprintf(cost, sizeof cost, "%.1f ns", isfinite(ns) && ns >= 0 && ns < 1e6 ? ns : 0);
     const char *const facts[][2] = {
         {"scopes by", "libinferom"},
         {"scopes clock", w->clock ? "the processor's counter" : "CLOCK_MONOTONIC"},
         {"scopes clock cost", cost},
-        {"scopes timing", w->head.times_every_call ? "every call" : "adaptive"},
+        {"scopes timing", timing},
     };
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         capture_fact(w->into, view_of(facts[i][0]), view_of(facts[i][1]));
 }
 
-static int by_number(const void *a, const void *b)
+/* False: it never said who it is. */
+static bool begin_writing(struct writing *w, struct scopes_memory *m, struct seen_process *p, const struct scopes_clock *clock,
+                          uint64_t now_ns, struct capture_writer *into)
 {
-    uint32_t x = ((const struct seen_request *)a)->number, y = ((const struct seen_request *)b)->number;
-    return (x > y) - (x < y);
+    if (!p->place)
+        return false;
+    *w = (struct writing){.m = m, .p = p, .now_ns = now_ns, .into = into, .names = capture_names(into)};
+    scopes_memory_copy(m, p->place, &w->head, sizeof w->head);
+    w->head.pid = p->head.pid;
+    w->clock = w->head.ticks_are_ns ? NULL : clock;
+    w->process = scopes_process_row(w->names, p);
+    return true;
 }
 
-void scopes_capture(const struct scopes_memory *m, const struct seen_process *p, const struct scopes_clock *clock,
-                    uint64_t now_ns, struct capture_writer *into)
+void scopes_capture_events(struct scopes_memory *m, struct seen_process *p, const struct scopes_clock *clock, uint64_t now_ns,
+                           struct capture_writer *into)
 {
-    struct writing w = {.m = m, .p = p, .now_ns = now_ns, .into = into, .names = capture_names(into), .head = p->head};
-    if (!p->place)
-        return; /* it never said who it is */
-    scopes_memory_copy(m, p->place, &w.head, sizeof w.head);
-    w.head.pid = p->head.pid;
-    w.clock = w.head.ticks_are_ns ? NULL : clock;
-    w.process = scopes_process_row(w.names, p);
-    own(free) struct seen_request *requests = mem_new((p->n_requests + 1) * sizeof *requests);
-    if (p->n_requests)
-        memcpy(requests, p->requests, p->n_requests * sizeof *requests);
-    qsort(requests, p->n_requests, sizeof *requests, by_number);
-    w.requests = requests;
+    struct writing w;
+    if (begin_writing(&w, m, p, clock, now_ns, into))
+        scopes_write_events(&w);
+}
+
+void scopes_capture(struct scopes_memory *m, struct seen_process *p, const struct scopes_clock *clock, uint64_t now_ns,
+                    struct capture_writer *into)
+{
+    struct writing w;
+    if (!begin_writing(&w, m, p, clock, now_ns, into))
+        return;
     for (size_t i = 0; i < p->n_threads; i++)
         if (p->threads[i]->place)
             write_thread(&w, p->threads[i]);
-    scopes_write_spans(&w);
-    scopes_write_series(&w);
+    scopes_write_events(&w);
+    scopes_write_last(&w);
     write_facts(&w);
 }

@@ -3,15 +3,14 @@
 #include "capture/scopes/scopes_capture.h"
 
 struct writing {
-    const struct scopes_memory *m;
-    const struct seen_process *p;
+    struct scopes_memory *m;
+    struct seen_process *p;
     const struct scopes_clock *clock; /* NULL: ticks are nanoseconds */
     uint64_t now_ns;
     struct capture_writer *into;
     struct builder *names;
     process_id process;
     struct scopes_process head; /* as it is now */
-    struct seen_request *requests; /* by number */
 };
 
 uint64_t writing_ns(const struct writing *w, uint64_t tick);
@@ -19,5 +18,5 @@ thread_id writing_thread(const struct writing *w, const struct scopes_thread *sh
 str_id writing_site_name(const struct writing *w, uint32_t site); /* "" when nobody said */
 
 /* scopes_events.c */
-void scopes_write_spans(const struct writing *w);
-void scopes_write_series(const struct writing *w);
+void scopes_write_events(const struct writing *w); /* what is new */
+void scopes_write_last(const struct writing *w);   /* what is open, and what numbers came to */

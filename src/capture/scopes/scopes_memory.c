@@ -218,7 +218,7 @@ static bool learn_request(struct scopes_memory *m, struct seen_process *p, struc
     scopes_memory_copy(m, at, &r, sizeof r);
     GROW(p->requests, p->cap_requests, p->n_requests + 1);
     struct seen_request *row = &p->requests[p->n_requests++];
-    row->number = r.number;
+    *row = (struct seen_request){.number = r.number};
     memcpy(row->id, r.id, sizeof r.id);
     row->id[SCOPES_ID_BYTES] = '\0';
     return true;
@@ -375,6 +375,27 @@ size_t scopes_memory_records(struct scopes_memory *m, struct seen_thread *t, str
         t->tail++;
     }
     __atomic_store_n(&shared->tail_record, t->tail, __ATOMIC_RELEASE);
+    return n;
+}
+
+size_t scopes_memory_events(struct scopes_memory *m, struct seen_thread *t, struct scopes_event *out, size_t most)
+{
+    if (!t->place)
+        return 0;
+    struct scopes_thread *shared = thread_at(m, t);
+    uint64_t head = __atomic_load_n(&shared->events, __ATOMIC_ACQUIRE);
+    size_t n = 0;
+    if (head - t->event_tail > SCOPES_EVENTS_MOST)
+        t->event_tail = head;
+    for (; t->event_tail != head && n < most; n++) {
+        scopes_place list = t->events[t->event_tail / SCOPES_EVENTS % SCOPES_EVENT_ITEMS_MOST];
+        if (!list)
+            break;
+        size_t at = offsetof(struct scopes_event_list, events) + t->event_tail % SCOPES_EVENTS * sizeof *out;
+        scopes_memory_copy(m, list + at, &out[n], sizeof *out);
+        t->event_tail++;
+    }
+    __atomic_store_n(&shared->tail_event, t->event_tail, __ATOMIC_RELEASE);
     return n;
 }
 

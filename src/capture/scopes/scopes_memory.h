@@ -31,6 +31,7 @@ struct seen_site {
     char *name, *file; /* NULL: nobody said */
     uint32_t line, id;
     enum scopes_site_kind kind;
+    double sum; /* of a counter's readings so far */
 };
 
 struct seen_node {
@@ -41,6 +42,7 @@ struct seen_node {
 
 struct seen_request {
     uint32_t number;
+    uint32_t first_span; /* its spans are linked to the first, wherever it was; 0: there is none yet */
     char id[SCOPES_ID_BYTES + 1];
 };
 
@@ -58,7 +60,7 @@ struct seen_thread {
     uint32_t ring[SCOPES_RING_PIECES]; /* pieces; UINT32_MAX */
     size_t at_piece;     /* read up to here */
     uint32_t at_byte;
-    uint64_t tail;       /* of its records */
+    uint64_t tail, event_tail; /* of its records; of its events */
     bool is_damaged;
     void *joined;        /* scopes_join.h's */
 };
@@ -72,7 +74,8 @@ struct seen_process {
     struct seen_site *sites; /* by number */
     size_t n_sites, cap_sites;
     struct seen_request *requests;
-    size_t n_requests, cap_requests;
+    size_t n_requests, cap_requests, sorted_requests;
+    uint32_t epoch; /* when its events were last read */
     bool is_gone;     /* whoever asks keeps the answer here */
     bool is_over;     /* its pieces were given back */
     uint64_t over_ns; /* when */
@@ -99,6 +102,9 @@ void scopes_memory_copy(const struct scopes_memory *m, scopes_place place, void 
 
 /* Records that are ready, oldest first, at most so many; they count as read. Returns how many. */
 size_t scopes_memory_records(struct scopes_memory *m, struct seen_thread *t, struct scopes_record *out, size_t most);
+
+/* Events that are ready, likewise. */
+size_t scopes_memory_events(struct scopes_memory *m, struct seen_thread *t, struct scopes_event *out, size_t most);
 
 void scopes_memory_release(struct scopes_memory *m, struct seen_process *p, uint64_t now_ns);
 void scopes_memory_forget(struct scopes_memory *m, size_t process); /* the tables, too; those behind it move up */

@@ -95,7 +95,7 @@ static bool runs_another(const struct scopes_source *s, size_t process)
     return false;
 }
 
-static void write_down(struct scopes_source *s, const struct seen_process *p)
+static void write_down(struct scopes_source *s, struct seen_process *p)
 {
     scopes_capture(s->memory, p, &s->clock, clock_monotonic_ns(), recorder_capture(s->into));
 }
@@ -178,6 +178,14 @@ static bool attach(void *self, int32_t pid, bool is_launched, struct err *e)
     return true;
 }
 
+/* Phases, requests and readings, as they come. */
+static void write_events(struct scopes_source *s)
+{
+    for (size_t i = 0; i < s->memory->n_processes; i++)
+        if (!s->memory->processes[i]->is_over)
+            scopes_capture_events(s->memory, s->memory->processes[i], &s->clock, clock_monotonic_ns(), recorder_capture(s->into));
+}
+
 static bool drain(void *self, struct recorder *into, struct err *e)
 {
     struct scopes_source *s = self;
@@ -185,6 +193,7 @@ static bool drain(void *self, struct recorder *into, struct err *e)
     if (!s->memory)
         return true;
     visit(s);
+    write_events(s);
     if (s->visited_ns - s->asked_ns >= ASK_NS) {
         s->asked_ns = s->visited_ns;
         end_processes(s);
