@@ -136,6 +136,48 @@ def reports_have_calls():
             assert f"- `{caller}` ({n} times)" in section.split("**Calls:**")[0], (caller, callee, n, section)
 
 
+# What the heap agent counts, counted in the smallest way: every malloc of a thread.
+AGENT = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <inferom/heap_counters.h>
+#include <stddef.h>
+static __thread struct inferom_heap_counters mine __attribute__((tls_model("initial-exec")));
+const struct inferom_heap_counters *inferom_heap_counters(void) { return &mine; }
+void *malloc(size_t bytes)
+{
+    static void *(*real)(size_t);
+    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "malloc");
+    mine.allocations++;
+    mine.bytes += bytes;
+    return real(bytes);
+}
+"""
+
+
+def allocations_by_scope():
+    """Exact, and each thread's own; alone and in a recording, whether calls are timed or not."""
+    with open("agent.c", "w", encoding="ascii") as f:
+        f.write(AGENT)
+    run(*CC, "-O2", "-shared", "-fPIC", "-I" + INCLUDE, "agent.c", "-o", "agent.so")
+    agent = os.path.abspath("agent.so")
+    options = ["--rounds", "200", "--malloc", "112"]
+    told = run(INFEROM, "record", "-o", "run.inferom", "--", "env", "LD_PRELOAD=" + agent, FX_SCOPE, *options).stdout
+    answers = [(json.JSONDecoder().raw_decode(told[told.index('{"fixture"'):])[0], "run.inferom")]
+    for timing in "every", "adaptive":
+        answers.append(fixture(*options, LD_PRELOAD=agent, INFEROM_SCOPES_TIMING=timing))
+        for truth, path in answers:
+            for t in truth["threads"]:
+                rows = report(path, "--thread", t["thread"], "--scopes")["scopes"]
+                got = {r["name"]: (r["allocations"], r["bytes"]) for r in rows}
+                assert got == {name: (n, 112 * n) for name, n in t["blocks"].items()}, (timing, path, got, t)
+            whole = collections.Counter()
+            for t in truth["threads"]:
+                whole.update(t["blocks"])
+            assert {r["name"]: r["allocations"] for r in truth["rows"]} == dict(whole), truth["rows"]
+        answers = []
+
+
 def edges_carry_calls():
     truth, path = fixture()
     dot = run(INFEROM, "graph", path, "-n", "0", "-e", "0").stdout

@@ -9,7 +9,10 @@
  * Thread k serves ROUNDS + k times. The truth has calls and pairs; and what each thread measured around all it did, which
  * the self times of its scopes must add up to, less the little between the two clocks.
  *
- *     fx-scope [--rounds N] [--allocate BYTES]       (writes scopes to INFEROM_SCOPES_FILE as every program does)
+ * With --malloc, attention takes one block of so many bytes, mlp two, and serve one before and one after all that it calls;
+ * nothing else in the threads takes any. The truth says how many, by thread and scope.
+ *
+ *     fx-scope [--rounds N] [--allocate BYTES] [--malloc BYTES]     (writes scopes to INFEROM_SCOPES_FILE as every program does)
  */
 #include "inferom.h"
 #include "truth.h"
@@ -17,20 +20,31 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { THREADS = 4, DECODES = 3, LAYERS = 4 };
 enum name { NOBODY, SERVE, PREFILL, DECODE, LAYER, ATTENTION, MLP, NORM, SAMPLE, NAME_COUNT };
 
 static const char *const names[NAME_COUNT] = {NULL, "serve", "prefill", "decode", "layer", "attention", "mlp", "norm", "sample"};
-static double rounds = 100, allocate = 0;
+static double rounds = 100, allocate = 0, block_bytes = 0;
 
 struct worker {
     pthread_t thread;
     size_t number;
     uint64_t wall_ns;
     uint64_t calls[NAME_COUNT][NAME_COUNT]; /* caller, callee */
+    uint64_t blocks[NAME_COUNT];
 };
+
+static KEPT void take_block(struct worker *w, enum name scope)
+{
+    if (block_bytes <= 0)
+        return;
+    void *volatile block = malloc((size_t)block_bytes);
+    w->blocks[scope]++;
+    free(block);
+}
 
 static KEPT void norm(struct worker *w, enum name caller)
 {
@@ -45,6 +59,7 @@ static KEPT void attention(struct worker *w, enum name caller)
     w->calls[caller][ATTENTION]++;
     BURN(400, 2);
     norm(w, ATTENTION);
+    take_block(w, ATTENTION);
     if (allocate > 0)
         inferom_allocated((size_t)allocate);
 }
@@ -58,8 +73,10 @@ static KEPT void layer(struct worker *w, int number)
         return;
     INFEROM_SCOPE("mlp");
     w->calls[LAYER][MLP]++;
+    take_block(w, MLP);
     BURN(800, 3);
     norm(w, MLP);
+    take_block(w, MLP);
 }
 
 /* Leaves early now and then; the scope ends all the same. */
@@ -77,6 +94,7 @@ static KEPT void serve(struct worker *w, uint64_t round)
 {
     INFEROM_FUNCTION();
     w->calls[NOBODY][SERVE]++;
+    take_block(w, SERVE);
     {
         INFEROM_SCOPE("prefill");
         w->calls[SERVE][PREFILL]++;
@@ -89,6 +107,7 @@ static KEPT void serve(struct worker *w, uint64_t round)
             layer(w, l);
     }
     sample(w, round);
+    take_block(w, SERVE);
 }
 
 static void *work(void *arg)
@@ -116,7 +135,10 @@ static void print_pairs(const struct worker *w)
                    names[b], w->calls[a][b]);
             is_first = false;
         }
-    printf("]}");
+    printf("], \"blocks\": {");
+    for (int a = 1; a < NAME_COUNT; a++)
+        printf("%s\"%s\": %" PRIu64, a > 1 ? ", " : "", names[a], w->blocks[a]);
+    printf("}}");
 }
 
 static void print_rows(void)
@@ -138,8 +160,9 @@ int main(int argc, char **argv)
     const struct setting settings[] = {
         {"rounds", "N", "how often the first thread serves; each other one more", &rounds, 1, 1e9, true},
         {"allocate", "BYTES", "what attention says that it allocated, each time", &allocate, 0, 1e9, true},
+        {"malloc", "BYTES", "how large the blocks are that some of the scopes take", &block_bytes, 0, 1e9, true},
     };
-    settings_read(settings, 2, "four threads in scopes whose calls are known", argc, argv);
+    settings_read(settings, 3, "four threads in scopes whose calls are known", argc, argv);
     struct worker workers[THREADS] = {0};
     for (size_t i = 0; i < THREADS; i++) {
         workers[i].number = i;
