@@ -11,6 +11,7 @@
 #include <cpuid.h>
 #include <immintrin.h>
 #include <math.h>
+#include <stdatomic.h>
 
 SIMD_BEGIN("avx2,fma,f16c")
 
@@ -117,11 +118,20 @@ void avx2_matvec_bf16(float *y, const void *rows, const struct activations *x, s
     matvec_bf16(y, rows, x, n_rows, n);
 }
 
-/* Not every compiler's __builtin_cpu_supports() knows this one. */
+/*
+ * Not every compiler's __builtin_cpu_supports() knows this one. The processor is asked once: in a virtual machine that
+ * takes tens of microseconds. (Two threads that ask at the same time get the same answer.)
+ */
 static bool has_f16c(void)
 {
-    unsigned a, b, c = 0, d;
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+    static atomic_int answer; /* 0: nobody has asked */
+    int known = atomic_load_explicit(&answer, memory_order_relaxed);
+    if (!known) {
+        unsigned a, b, c = 0, d;
+        known = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) ? 1 : -1;
+        atomic_store_explicit(&answer, known, memory_order_relaxed);
+    }
+    return known > 0;
 }
 
 const struct ops *ops_avx2(void)

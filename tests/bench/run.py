@@ -9,6 +9,7 @@ Times are CPU seconds (user and system) of the process.
 
     BENCH_REPEATS=5      how often each is run
     FLAMEGRAPH_PL=path   flamegraph.pl, which no package ships; skipped with a word when absent
+    OPENBLAS=path        libopenblas.so.0, when the loader does not find one; skipped with a word when absent
     INFERNO_FLAMEGRAPH=path  inferno-flamegraph, when it is not on PATH; skipped with a word when absent
     LARGE_LIBRARY=path   whose unwind table is made and names are asked for; the largest libLLVM here, or else the C library
     DWARF_FILE=path      a program or library with debug information; build/src/cli/inferom when not set
@@ -26,6 +27,7 @@ import tempfile
 
 import cpu_rows
 import flame_rows
+import lab_rows
 import model_rows
 import viewer_rows
 
@@ -258,7 +260,7 @@ BENCHMARKS = {
 }
 
 
-BENCHMARKS |= cpu_rows.BENCHMARKS | flame_rows.BENCHMARKS | model_rows.BENCHMARKS | viewer_rows.BENCHMARKS
+BENCHMARKS |= cpu_rows.BENCHMARKS | flame_rows.BENCHMARKS | lab_rows.BENCHMARKS | model_rows.BENCHMARKS | viewer_rows.BENCHMARKS
 
 
 def main():
