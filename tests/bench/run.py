@@ -27,6 +27,7 @@ import tempfile
 
 import cpu_rows
 import flame_rows
+import heap_rows
 import lab_rows
 import model_rows
 import viewer_rows
@@ -260,7 +261,8 @@ BENCHMARKS = {
 }
 
 
-BENCHMARKS |= cpu_rows.BENCHMARKS | flame_rows.BENCHMARKS | lab_rows.BENCHMARKS | model_rows.BENCHMARKS | viewer_rows.BENCHMARKS
+for rows in (cpu_rows, flame_rows, heap_rows, lab_rows, model_rows, viewer_rows):
+    BENCHMARKS |= rows.BENCHMARKS
 
 
 def main():
