@@ -74,17 +74,21 @@ static inline void choose_skip(struct block *b, struct node *n)
     PUT(n->w->skipped, n->w->skipped + skip);
 }
 
-/* What the thread allocated since somebody was last charged is the innermost scope's. */
+/* What the thread allocated since somebody was last charged is the innermost scope's. An agent that does not count says nothing. */
 static inline void charge(struct block *b, struct scopes_node *w)
 {
     const struct inferom_heap_counters *heap = b->heap;
     if (!heap)
         return;
     uint64_t allocations = GET(heap->allocations), size = GET(heap->bytes);
+    if (allocations == b->heap_allocations)
+        return;
     PUT(w->allocations, w->allocations + (allocations - b->heap_allocations));
     PUT(w->bytes, w->bytes + (size - b->heap_bytes));
     b->heap_allocations = allocations;
     b->heap_bytes = size;
+    if (!GET(process->memory_is_told))
+        PUT(process->memory_is_told, 1);
 }
 
 /*

@@ -75,7 +75,8 @@ static void learn_heap(struct block *b)
         return;
     b->heap_allocations = b->heap->allocations;
     b->heap_bytes = b->heap->bytes;
-    PUT(process->memory_is_told, 1);
+    if (b->heap_allocations)
+        PUT(process->memory_is_told, 1);
 }
 
 static struct block *take_over(void)
