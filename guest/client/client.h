@@ -196,6 +196,7 @@ struct block {
 
     uint32_t number;           /* among the threads of the process */
     uint32_t is_taken;
+    uint32_t is_named;         /* by itself */
     struct block *next;
 
     uint32_t requests;         /* made by it */
@@ -238,6 +239,7 @@ struct block *block_of_this_thread(void); /* made or taken over when there is no
 void *block_memory(struct block *b, size_t bytes); /* zeroed, never given back; NULL: none left */
 void threads_start(void);
 uint32_t this_tid(void);
+void thread_is_called(struct block *b, const char *name); /* from now on, whatever the system says */
 
 /* pieces.c: items; zeroed, and seen by others from item_done() on. NULL: no memory. One at a time. */
 extern struct scopes_process *process; /* what all threads have in common */

@@ -9,7 +9,7 @@
  *
  * Numbers and layouts are NVTX's own (version 3); they never change, only grow.
  */
-#include "client.h"
+#include "ranges.h"
 
 #include <wchar.h>
 
@@ -17,7 +17,7 @@ enum { TABLE_OF_CALLBACKS = 1, MODULE_CORE = 1, MODULE_CORE2 = 5 };
 enum { CORE_PUSH_EX = 8, CORE_PUSH_A = 9, CORE_PUSH_W = 10, CORE_POP = 11 };
 enum { CORE2_PUSH_EX = 4, CORE2_POP = 5, CORE2_STRING_A = 10, CORE2_STRING_W = 11 };
 enum { MESSAGE_ASCII = 1, MESSAGE_WIDE = 2, MESSAGE_REGISTERED = 3 };
-enum { RANGES_MOST = 128, NAME_BYTES = 512 };
+enum { NAME_BYTES = 512 };
 
 typedef void (*any_function)(void);
 
@@ -42,31 +42,6 @@ struct attributes {
 };
 _Static_assert(offsetof(struct attributes, message_type) == 32 && sizeof(struct attributes) == 48, "as NVTX has it");
 
-/* What this thread has pushed; too deep ones are counted and not recorded. */
-static __thread struct {
-    uint64_t open[RANGES_MOST];
-    int depth;
-} ranges;
-
-static int push(const char *name)
-{
-    uint64_t handle = name ? inferom_begin(name) : 0;
-    if (ranges.depth < RANGES_MOST)
-        ranges.open[ranges.depth] = handle;
-    else
-        inferom_end(handle);
-    return ranges.depth++;
-}
-
-static int pop(void)
-{
-    if (!ranges.depth)
-        return -1;
-    if (--ranges.depth < RANGES_MOST)
-        inferom_end(ranges.open[ranges.depth]);
-    return ranges.depth;
-}
-
 /* UTF-8; what does not fit is cut. */
 static const char *narrow(const wchar_t *wide, char out[NAME_BYTES])
 {
@@ -85,18 +60,18 @@ static const char *narrow(const wchar_t *wide, char out[NAME_BYTES])
 static int push_wide(const wchar_t *name)
 {
     char text[NAME_BYTES];
-    return push(narrow(name, text));
+    return range_push(narrow(name, text));
 }
 
 static int push_attributes(const struct attributes *a)
 {
     if (!a || a->bytes < sizeof *a)
-        return push(NULL);
+        return range_push(NULL);
     if (a->message_type == MESSAGE_WIDE)
         return push_wide(a->message.wide);
     if (a->message_type == MESSAGE_REGISTERED)
-        return push(a->message.registered ? site_name(a->message.registered) : NULL);
-    return push(a->message_type == MESSAGE_ASCII ? a->message.ascii : NULL);
+        return range_push(a->message.registered ? site_name(a->message.registered) : NULL);
+    return range_push(a->message_type == MESSAGE_ASCII ? a->message.ascii : NULL);
 }
 
 static int push_in_domain(const void *domain, const struct attributes *a)
@@ -108,7 +83,7 @@ static int push_in_domain(const void *domain, const struct attributes *a)
 static int pop_in_domain(const void *domain)
 {
     (void)domain;
-    return pop();
+    return range_pop();
 }
 
 static const inferom_site *register_a(const void *domain, const char *text)
@@ -129,9 +104,9 @@ static const struct hook {
     any_function function;
 } hooks[] = {
     {MODULE_CORE, CORE_PUSH_EX, (any_function)push_attributes},
-    {MODULE_CORE, CORE_PUSH_A, (any_function)push},
+    {MODULE_CORE, CORE_PUSH_A, (any_function)range_push},
     {MODULE_CORE, CORE_PUSH_W, (any_function)push_wide},
-    {MODULE_CORE, CORE_POP, (any_function)pop},
+    {MODULE_CORE, CORE_POP, (any_function)range_pop},
     {MODULE_CORE2, CORE2_PUSH_EX, (any_function)push_in_domain},
     {MODULE_CORE2, CORE2_POP, (any_function)pop_in_domain},
     {MODULE_CORE2, CORE2_STRING_A, (any_function)register_a},

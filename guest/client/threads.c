@@ -135,10 +135,18 @@ static void publish(struct block *b)
     __atomic_fetch_add(&block_count, 1, __ATOMIC_RELAXED);
 }
 
-static void name_of_thread(char out[16])
+static void learn_name(struct block *b)
 {
-    if (prctl(PR_GET_NAME, out, 0, 0, 0) != 0)
-        out[0] = 0;
+    if (!b->is_named && prctl(PR_GET_NAME, b->w->name, 0, 0, 0) != 0)
+        b->w->name[0] = 0;
+}
+
+void thread_is_called(struct block *b, const char *name)
+{
+    size_t n = strnlen(name, sizeof b->w->name - 1);
+    memcpy(b->w->name, name, n);
+    b->w->name[n] = 0;
+    b->is_named = 1;
 }
 
 /* The name is asked for again at the end: threads are named after they begin. */
@@ -148,7 +156,7 @@ static void thread_ends(void *arg)
     if (!b || b != mine())
         return;
     scopes_end_all(b);
-    name_of_thread(b->w->name);
+    learn_name(b);
     b->heap = NULL;
     my_block_is(&no_block);
     __atomic_store_n(&b->is_taken, 0, __ATOMIC_RELEASE);
@@ -164,7 +172,8 @@ struct block *block_of_this_thread(void)
         return NULL;
     PUT(b->w->tid, this_tid());
     PUT(b->w->threads, b->w->threads + 1);
-    name_of_thread(b->w->name);
+    b->is_named = 0;
+    learn_name(b);
     learn_stack(b);
     learn_heap(b);
     if (is_new)
@@ -205,7 +214,7 @@ static bool begin_anew(struct block *b)
     if (!tell_thread(b))
         return false;
     b->w->threads = (uint32_t)threads;
-    name_of_thread(b->w->name);
+    learn_name(b);
     sites_tell_again(b);
     b->request_number = request_number(b, b->request);
     bool ok = true;

@@ -4,7 +4,7 @@
     client_library.py BUILD_DIR PREFIX CC...
 
 Both ways a program may link it: the shared library, and the static one. What
-the shared library shows to others is inferom_*, the name that NVTX asks for, and nothing else.
+the shared library shows to others is inferom_*, the names that NVTX and ITT ask for, and nothing else.
 """
 import glob
 import os
@@ -49,7 +49,7 @@ def main():
 
         shared = os.path.join(libdir, "libinferom.so")
         names = [line.split()[-1] for line in output("nm", "-D", "--defined-only", shared).splitlines()]
-        strangers = [n for n in names if not n.startswith("inferom_") and n != "InitializeInjectionNvtx2"]
+        strangers = [n for n in names if not n.startswith("inferom_") and n not in ("InitializeInjectionNvtx2", "__itt_api_init")]
         assert not strangers, strangers
 
         share = root + prefix + "/share/"

@@ -423,6 +423,89 @@ def nvtx_ranges():
     assert pairs[("step", "aten::linear")] == pairs[("aten::linear", "registered")] == pairs[("aten::linear", "größe")] == 20, pairs
 
 
+# What a program with ITT's static part in it does: a table of names and pointers, the search for a collector, calls through pointers.
+ITT = r"""
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct domain { volatile int flags; const char *name; void *w; int e1; void *e2; struct domain *next; };
+struct string { const char *name; void *w; int e1; void *e2; struct string *next; };
+struct id { unsigned long long d[3]; };
+static struct domain *(*domain_create)(const char *);
+static struct string *(*string_create)(const char *);
+static void (*task_begin)(const struct domain *, struct id, struct id, struct string *);
+static void (*task_end)(const struct domain *);
+static void (*frame_begin)(const struct domain *, struct id *), (*frame_end)(const struct domain *, struct id *);
+static void *(*counter_create)(const char *, const char *), *(*counter_typed)(const char *, const char *, int);
+static void (*counter_inc)(void *), (*counter_inc_delta)(void *, unsigned long long), (*counter_set)(void *, void *);
+static void (*thread_set_name)(const char *), (*pause_)(void), (*resume)(void);
+static void (*unknown)(void) = (void (*)(void))abort;
+static struct api { const char *name; void **at; void *first, *nothing; int group; } list[] = {
+    {"__itt_domain_create", (void **)&domain_create, 0, 0, 1}, {"__itt_string_handle_create", (void **)&string_create, 0, 0, 1},
+    {"__itt_task_begin", (void **)&task_begin, 0, 0, 1}, {"__itt_task_end", (void **)&task_end, 0, 0, 1},
+    {"__itt_frame_begin_v3", (void **)&frame_begin, 0, 0, 1}, {"__itt_frame_end_v3", (void **)&frame_end, 0, 0, 1},
+    {"__itt_counter_create", (void **)&counter_create, 0, 0, 1}, {"__itt_counter_create_typed", (void **)&counter_typed, 0, 0, 1},
+    {"__itt_counter_inc", (void **)&counter_inc, 0, 0, 1}, {"__itt_counter_inc_delta", (void **)&counter_inc_delta, 0, 0, 1},
+    {"__itt_counter_set_value", (void **)&counter_set, 0, 0, 1}, {"__itt_thread_set_name", (void **)&thread_set_name, 0, 0, 1},
+    {"__itt_pause", (void **)&pause_, 0, 0, 1}, {"__itt_resume", (void **)&resume, 0, 0, 1},
+    {"__itt_heap_allocate_begin", (void **)&unknown, 0, 0, 1}, {NULL, NULL, 0, 0, 0},
+};
+static struct { unsigned char magic[8]; unsigned long version[3]; volatile long state[3]; pthread_mutex_t mutex; void *lib, *handler;
+    const char **path; struct api *api; void *next, *threads, *domains, *strings; } global = {
+    {0xed, 0xab, 0xab, 0xec, 0x0d, 0xee, 0xda, 0x30}, {3, 24, 0}, {0}, PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, list, 0, 0, 0, 0};
+static struct id none;
+int main(void)
+{
+    void *lib = dlopen(getenv("INTEL_LIBITTNOTIFY64"), RTLD_LAZY);
+    void (*init)(void *, int) = lib ? (void (*)(void *, int))dlsym(lib, "__itt_api_init") : NULL;
+    if (!init) return 1;
+    struct { unsigned char magic[8]; } other = {{1}};
+    init(&other, -1); /* not one of these */
+    init(&global, -1);
+    struct domain *d = domain_create("onednn"), *frames = domain_create("inference");
+    if (!d || !d->flags || d != domain_create("onednn") || unknown || string_create("gemm") != string_create("gemm")) return 2;
+    thread_set_name("matrix thread");
+    void *tokens = counter_create("tokens", "inference"), *bytes = counter_typed("bytes", "inference", 3), *share = counter_typed("share", "x", 8);
+    for (int i = 0; i < 20; i++) {
+        frame_begin(frames, NULL);
+        task_begin(d, none, none, string_create("primitive"));
+        task_begin(d, none, none, string_create(i % 2 ? "gemm" : "convolution <b>"));
+        task_end(d);
+        task_end(d);
+        counter_inc(tokens);
+        counter_inc_delta(tokens, 2);
+        unsigned v = 100 + i;
+        double s = 0.5;
+        counter_set(bytes, &v);
+        counter_set(share, &s);
+        frame_end(frames, NULL);
+    }
+    task_end(d); /* one too many */
+    pause_();
+    task_begin(d, none, none, string_create("not seen"));
+    task_end(d);
+    resume();
+    return 0;
+}
+"""
+
+
+def itt_tasks():
+    with open("itt.c", "w", encoding="utf-8") as f:
+        f.write(ITT)
+    run(*CC, "-Wall", "-O1", "itt.c", "-o", "itt", "-ldl", "-pthread")
+    rows = scopes_of("./itt", INTEL_LIBITTNOTIFY64=SHARED)
+    assert {n: r["calls"] for n, r in rows.items()} == {"inference": 20, "primitive": 20, "gemm": 10, "convolution <b>": 10}, rows
+    answer = report("run.inferom", "--scopes", "--thread", "matrix thread")
+    assert told_pairs(answer) == {("", "inference"): 20, ("inference", "primitive"): 20, ("primitive", "gemm"): 10,
+                                  ("primitive", "convolution <b>"): 10}, answer
+    metrics = {m["name"]: m["last"] for m in report("run.inferom", "--scopes")["metrics"]}
+    assert metrics == {"tokens": 60, "bytes": 119, "share": 0.5}, metrics
+    run("./itt", INTEL_LIBITTNOTIFY64=SHARED)  # nobody asked for scopes: nothing happens
+
+
 MICROSECOND = r"""
 #include <inferom.h>
 #include <stdio.h>
