@@ -310,13 +310,11 @@ const struct gguf_value *gguf_value(const struct gguf *g, struct view key)
 /* A whole number of any kind; unsigned ones too large for the sign come out negative. */
 static bool to_int(enum gguf_kind kind, const uint8_t *at, int64_t *out)
 {
-    uint64_t v = whole(at, kind_bytes[kind]);
+    unsigned bits = 8u * kind_bytes[kind];
+    uint64_t v = whole(at, kind_bytes[kind]), sign = bits ? UINT64_C(1) << (bits - 1) : 0;
     switch (kind) {
     case GGUF_U8: case GGUF_U16: case GGUF_U32: case GGUF_U64: *out = (int64_t)v; return true;
-    case GGUF_I8: *out = (int8_t)v; return true;
-    case GGUF_I16: *out = (int16_t)v; return true;
-    case GGUF_I32: *out = (int32_t)v; return true;
-    case GGUF_I64: *out = (int64_t)v; return true;
+    case GGUF_I8: case GGUF_I16: case GGUF_I32: case GGUF_I64: *out = (int64_t)((v ^ sign) - sign); return true;
     default: return false;
     }
 }

@@ -108,14 +108,13 @@ static size_t context_of(const struct model_facts *m, const struct session_plan 
     return p->context && p->context < m->context ? p->context : p->context ? m->context : usual;
 }
 
-static bool print_run(const struct call *c, const struct model_answer *a)
+static void print_run(const struct call *c, const struct model_answer *a)
 {
     const struct lab_model *s = c->settings;
     if (s->json)
         model_answer_json(a, c->out);
     else
         model_answer_print(a, &(struct table_style){c->look.width, c->look.colour}, c->out);
-    return true;
 }
 
 static bool write_capture(const char *path, struct err *e)
@@ -125,7 +124,7 @@ static bool write_capture(const char *path, struct err *e)
     return !error || err_os(e, "%s", path);
 }
 
-static bool run_model(const struct call *c, struct model *m, const struct session_plan *session, struct model_answer *a, struct err *e)
+static bool run_model(const struct call *c, struct model *m, const struct session_plan *session, const struct model_answer *known, struct err *e)
 {
     const struct lab_model *s = c->settings;
     own(tokens) struct tokens prompt = {0};
@@ -136,18 +135,20 @@ static bool run_model(const struct call *c, struct model *m, const struct sessio
     struct progress progress = progress_begin("decoding", s->tokens);
     void *both[] = {&said, &progress};
     struct model_run run;
+    struct model_answer a = *known;
     struct model_run_plan plan = {
         .session = *session, .prompt = prompt.at, .n_prompt = prompt.n, .tokens = (size_t)s->tokens,
-        .wants_roof = a->model->step_bytes >= MODEL_ROOF_BYTES,
+        .wants_roof = a.model->step_bytes >= MODEL_ROOF_BYTES,
         .said = keep_piece, .progress = show_progress, .self = both, .stop = c->stop,
     };
     bool ok = model_run(m, &plan, &run, e);
     progress_end(&progress);
     if (!ok)
         return false;
-    a->run = &run;
-    a->said = buf_view(&said);
-    if (!print_run(c, a) || !write_capture(s->output, e))
+    a.run = &run;
+    a.said = buf_view(&said);
+    print_run(c, &a);
+    if (!write_capture(s->output, e))
         return false;
     return !run.is_stopped || err_set(e, ERR_INTERRUPTED, "stopped after %zu of %zu tokens", run.made, plan.tokens);
 }

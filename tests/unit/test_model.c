@@ -283,7 +283,7 @@ static void check_sessions(void)
 {
     own(model) struct model *m = preset("small", NULL, 1);
     struct err e = {0};
-    uint32_t prompt[] = {72, 101, 108, 108, 111}, first[10], again[10], token;
+    uint32_t prompt[] = {72, 101, 108, 108, 111}, first[10] = {0}, again[10] = {0}, token;
     own(session) struct session *s = session_new(m, &(struct session_plan){.seed = 5, .temperature = 1});
     CHECK(!session_next(s, &token, &e) && e.kind == ERR_USAGE && !session_logits(s));
     CHECK(!session_feed(s, (uint32_t[]){256}, 1, &e) && e.kind == ERR_USAGE);
@@ -317,7 +317,7 @@ static void check_pending(void)
 {
     own(model) struct model *m = preset("small", "q8_0", 1);
     struct err e = {0};
-    uint32_t prompt[] = {1, 2, 3}, more[] = {9, 8}, picked;
+    uint32_t prompt[] = {1, 2, 3}, more[] = {9, 8}, picked = 0;
     own(session) struct session *a = session_new(m, &(struct session_plan){0});
     own(session) struct session *b = session_new(m, &(struct session_plan){0});
     CHECK(session_feed(a, prompt, 3, &e) && session_next(a, &picked, &e) && session_feed(a, more, 2, &e));
