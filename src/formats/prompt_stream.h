@@ -16,7 +16,7 @@
 #include "base/sink.h"
 #include <signal.h>
 
-#define PROMPT_MOST_BYTES ((size_t)16 << 20)
+#define PROMPT_MOST_BYTES ((size_t)4 << 20)
 
 /* The next prompt. False: there is no more, or somebody wants us to stop, or with e set. `stop` may be NULL. */
 bool prompt_read(struct reader *from, const volatile sig_atomic_t *stop, struct buf *out, struct err *e) MUST_CHECK;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our model and llama.cpp on the same files: the same tokens for a text, the same opinion of every next one.
 
-    logits.py BUILD_DIR [--short]
+    logits.py BUILD_DIR [--short] [--remember]
 
 LLAMA_MODULES as in llama.py. Logits may differ by 1e-3 of their spread: the root of the mean square of the
 differences, over that of the logits.
@@ -21,6 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../torture"))
 import harness as h  # noqa: E402
 import libllama  # noqa: E402
+from tokens import TEXTS, WORDS, golden, ours_of, remember  # noqa: E402
 
 TOLERANCE = 1e-3
 OURS = os.path.join(h.BUILD, "tests/unit/model_logits")
@@ -32,17 +33,6 @@ SHAPES = {
     "q8_0 deep": ["--type", "q8_0", "--kv-heads", "2"],
     "q4_0 deep": ["--type", "q4_0", "--width", "512", "--heads", "8"],
 }
-WORDS = {
-    "gpt-2": ["--merges", "300"], "llama-bpe": ["--merges", "300", "--pre", "llama-bpe"],
-    "qwen2": ["--merges", "300", "--pre", "qwen2"], "smollm": ["--merges", "300", "--pre", "smollm"],
-    "SentencePiece": ["--words", "llama", "--merges", "300"],
-}
-TEXTS = ["Hello world", " leading and  double   blanks ", "it's I'll WE'VE don't", "tabs\tand\nlines\r\n\r\n  x\n\n\ny", "1234567890 3.14 x86-64 0",
-         "def tensors(a, rows): return a.width // a.heads", "caf\u00e9 na\u00efve \u4e2d\u6587\u5b57 \u0440\u0443\u0441\u0441\u043a\u0438\u0439 \u03b1\u03b2\u03b3",
-         "emoji \U0001f600\U0001f468\u200d\U0001f469 \u2026 \u201cquoted\u201d \u2013 \u20ac5 \u00bd", "<|im_start|>system<|im_end|> </s> <s>",
-         "\u00a0nbsp \u3000wide \u0661\u0662\u0663", "a" * 300, "%$#@!()[]{}", " ", "\n", "  \n  ", "x  ", "ab 12 cd  34\n56"]
-
-
 def make(folder, name, options):
     path = os.path.join(folder, name + ".gguf")
     subprocess.run([sys.executable, os.path.join(HERE, "make_gguf.py"), path, *options], check=True)
@@ -93,13 +83,19 @@ def compare_logits(folder):
 
 
 def compare_tokens(folder):
+    """Also what tokens.json remembers of llama.cpp, for the tests of those who do not have it."""
+    said = {}
     for name, options in WORDS.items():
-        path = make(folder, name, ["--width", "32", "--layers", "1", *options])
+        path = make(folder, name, options)
         peer, wrong = libllama.Llama(path), 0
-        for t in TEXTS:
-            want, got = peer.tokens(t.encode()), [int(x) for x in ours(path, "tokens", stdin=t.encode()).split()]
+        said[name] = [peer.tokens(t.encode()) for t in TEXTS]
+        for t, want in zip(TEXTS, said[name]):
+            got = ours_of(OURS, path, t)
             wrong += not h.check(got == want, f"{name}: {t[:40]!r} is {got[:20]}, llama.cpp says {want[:20]}")
         print(f"{name}: {len(TEXTS) - wrong} of {len(TEXTS)} texts have the same tokens", flush=True)
+    if "--remember" in sys.argv:
+        remember(said)
+    h.check(golden() == said, "tokens.json is not what llama.cpp says now; --remember writes it anew")
 
 
 def main():

@@ -4,19 +4,21 @@
     make_gguf.py OUT.gguf [--width 256] [--layers 4] [--type q8_0] [--words gpt2|llama] [--seed 1] ...
 
 What it says is nonsense; what it does is what every model of its kind does. The vocabulary is the 256 bytes,
-three marks, and as many merges as asked for, learnt from this very file. Only Python's own library is needed: the
+three marks, and as many merges as asked for, learnt from our licence (a text that does not change). Only Python's own library is needed: the
 weights are random bytes with fixed exponents or scales, which is quick to make and keeps activations in range. As in
 trained models, what a layer adds is small beside what it is added to (SPREADS), and norms are not all the same.
 """
 import argparse
 import collections
 import math
+import os
 import random
 import re
 import struct
 
 U32, I32, F32, BOOL, STR, ARR = 4, 5, 6, 7, 8, 9
 ALIGN = 32
+LICENCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../LICENSE")
 TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q8_0": 8}
 FILE_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q8_0": 7}
 MARKS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
@@ -51,8 +53,8 @@ def byte_names():
 
 
 def learn(count, spell):
-    """The pairs that occur most often in this file, joined one after the other."""
-    with open(__file__, encoding="utf-8") as f:
+    """The pairs that occur most often in the licence, joined one after the other."""
+    with open(LICENCE, encoding="utf-8") as f:
         words = collections.Counter(re.findall(r" ?[A-Za-z]+| ?[0-9]+| ?[^\sA-Za-z0-9]+|\s+", f.read()))
     words = {tuple(spell(w)): n for w, n in words.items()}
     for _ in range(count):
