@@ -198,7 +198,6 @@ static bool start(void)
 {
     struct heap_region head;
     bool is_opened;
-    read_environment();
     int fd = find_region(&head, &is_opened);
     if (fd < 0)
         return false;
@@ -215,19 +214,30 @@ static bool start(void)
     return true;
 }
 
-/* Before libc has its environment, nobody can say whether we are wanted. */
-static bool wake(void)
+static bool wake_from(uint32_t state, const char *path)
 {
-    uint32_t state = AGENT_ASLEEP;
-    if (!environ || !real_find() || !real.mmap || !atomic_compare_exchange_strong(&agent.state, &state, AGENT_STARTING))
+    if (!real_find() || !real.mmap || !atomic_compare_exchange_strong(&agent.state, &state, AGENT_STARTING))
         return false;
     me.guard = 1;
+    if (path)
+        strcpy(agent.path, path); /* NOLINT: it fits, the caller has looked */
+    else
+        read_environment();
     bool ok = start();
     me.guard = 0;
     atomic_store_explicit(&agent.state, ok ? AGENT_ON : AGENT_OFF, memory_order_release);
     if (ok)
         atomic_store(agent.here, 1);
     return ok;
+}
+
+/* Before libc has its environment, nobody can say whether we are wanted. */
+static bool wake(void) { return environ && wake_from(AGENT_ASLEEP, NULL); }
+
+/* In a process that ran already. Its environment knew nothing of us, so the constructor found nobody and switched off. */
+bool agent_wake_for(const char *path)
+{
+    return strlen(path) < sizeof agent.path && !agent.region && wake_from(AGENT_OFF, path);
 }
 
 /*

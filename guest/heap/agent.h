@@ -121,6 +121,7 @@ static inline uint64_t tick_now(void)
 /* agent.c */
 bool agent_slow(void); /* before the start, in a child of fork(), or off; true: go on */
 void agent_stop(void);
+bool agent_wake_for(const char *path); /* inject.c; once in a process's life */
 static inline bool agent_is_on(void)
 {
     return likely(atomic_load_explicit(agent.here, memory_order_acquire)) || agent_slow();

@@ -31,4 +31,5 @@ struct real {
 
 extern struct real real;
 
+void real_adopt(void); /* those that the program itself would find first: for us, who came last */
 bool real_find(void); /* false: it is being found right now, by this thread or another */

@@ -43,6 +43,7 @@ struct plan {
     bool want_children;
     const char *engine; /* the source to sample the CPU with; NULL: the first that can */
     bool want_waits; /* time off the CPU as well */
+    bool want_inject; /* the heap agent may be put into a process that runs already */
     bool want_memory; /* of its processes, seen from outside */
     bool want_touched; /* and which pages of weights are used, every few seconds */
     bool want_pss;    /* and how much of it is its own, once at the beginning and once at the end */

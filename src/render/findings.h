@@ -23,7 +23,7 @@ struct insight {
     const char *key;     /* "concentration" */
     bool is_warning;     /* about the measuring: read the other numbers with care */
     func_id function;    /* that it is about; 0: none */
-    char text[720];      /* behind the function's name, if there is one */
+    char text[768];      /* behind the function's name, if there is one */
     double number;       /* as in the text: a ratio or a count */
 };
 enum { INSIGHTS_MOST = 24 };

@@ -17,7 +17,7 @@
 struct record_settings {
     uint64_t duration_ns, delay_ns, rate, max_depth;
     struct option_list pid;
-    bool no_children, include_kernel, no_kernel, off_cpu, heap_blocks, quiet_command, json, no_memory, pss, touched;
+    bool no_children, include_kernel, no_kernel, off_cpu, heap_blocks, quiet_command, json, no_memory, pss, touched, inject;
     int event;
     const char *output, *engine, *heap;
 };
@@ -36,6 +36,7 @@ static const struct option record_options[] = {
     TEXT_OR(0, "heap", S, heap, "HOW", "auto",
             "record allocations too: 'exact', 'sampled' or 'sampled:BYTES'; else all of them until they come too fast"),
     FLAG(0, "heap-blocks", S, heap_blocks, "with --heap: every block on its own, with address, size, stack and times"),
+    FLAG(0, "inject", S, inject, "with --heap and --pid: put the heap agent into the running process; it stays in there, and is silent afterwards"),
     FLAG(0, "no-memory", S, no_memory, "leave out how much memory the processes have; it costs next to nothing"),
     FLAG(0, "pss", S, pss, "read PSS at the beginning and at the end; holds the process up for 15 ms per gigabyte, each time"),
     FLAG(0, "touched", S, touched, "see whether mapped weights are still read; holds the process up for 40 ms per gigabyte, a hundredth of the time at most"),
@@ -71,6 +72,8 @@ static bool check_request(const struct call *c, const struct record_settings *s,
     }
     if (c->n_args && s->pid.n)
         return err_set(e, ERR_USAGE, "either a command or --pid, not both");
+    if (s->inject && (!*s->heap || !s->pid.n))
+        return err_set(e, ERR_USAGE, "--inject is for --heap and --pid together");
     if (s->no_memory && (s->pss || s->touched))
         return err_set(e, ERR_USAGE, "either %s or --no-memory", s->pss ? "--pss" : "--touched");
     if (s->include_kernel && s->no_kernel)
@@ -105,6 +108,8 @@ static bool plan_heap(struct plan *p, const struct record_settings *s, struct er
 static void warn_about_heap(const struct plan *p)
 {
     struct err why = {0};
+    if (p->want_heap && !p->command && !p->want_inject)
+        log_warn("the allocations of a process that runs already are recorded with --inject only; its memory is seen from outside ('inferom report --memory')");
     if (!p->want_heap || !p->command || heap_fits(p->command[0], &why))
         return;
     log_warn("the heap will not be recorded: %s%s%s%s", why.text, *why.hint ? " (" : "", why.hint, *why.hint ? ")" : "");
@@ -121,6 +126,7 @@ static struct plan plan_of(const struct call *c, const struct record_settings *s
         .want_children = !s->no_children,
         .engine = *s->engine ? s->engine : NULL,
         .want_waits = s->off_cpu,
+        .want_inject = s->inject,
         .want_memory = !s->no_memory,
         .want_pss = s->pss,
         .want_touched = s->touched,

@@ -15,6 +15,7 @@
 #include "capture/environment.h"
 #include "capture/heap/heap_fit.h"
 #include "capture/heap/heap_target.h"
+#include "capture/inject/inject.h"
 #include "capture/recorder.h"
 
 #include <errno.h>
@@ -57,9 +58,9 @@ static bool probe(const struct host *h, const struct plan *p, struct err *why_no
 {
     if (!h->sys || !p->want_heap)
         return err_set(why_not, ERR_UNSUPPORTED, "nobody asked for the heap");
-    if (!p->command)
-        return err_set(why_not, ERR_UNSUPPORTED, "the allocations of a process that runs already are not seen");
-    return heap_fits(p->command[0], why_not);
+    if (p->command)
+        return heap_fits(p->command[0], why_not);
+    return p->want_inject || err_set(why_not, ERR_UNSUPPORTED, "the allocations of a process that runs already are not seen");
 }
 
 static void free_source(void *self)
@@ -133,11 +134,23 @@ static bool launch(void *self, struct environment *env, struct err *e)
     return true;
 }
 
+/* Into a process that runs already: see inject.h. It fails before anything was measured, and the process goes on. */
+static bool put_into(struct heap_source *s, int32_t pid, struct err *e)
+{
+    char library[PATH_MAX], path[64];
+    struct inject_answer said;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), heap_shared_fd(s->shared));
+    if (!preload_library(PRELOAD_HEAP, library, sizeof library, e) || !inject(pid, library, "inferom_heap_inject", path, &said, e))
+        return false;
+    log_info("the heap agent is in process %" PRId32 ": %" PRIu32 " calls of %" PRIu32 " modules lead to it", pid, said.slots, said.modules);
+    return true;
+}
+
 static bool attach(void *self, int32_t pid, bool is_launched, struct err *e)
 {
-    (void)pid, (void)is_launched, (void)e;
-    set_inherited(self, false);
-    return true;
+    struct heap_source *s = self;
+    set_inherited(s, false);
+    return is_launched || !s->plan.want_inject || put_into(s, pid, e);
 }
 
 /* Coming and going. */
@@ -351,6 +364,9 @@ static void note_what_is_missing(const struct heap_source *s, const struct heap_
     uint64_t areas = heap_shared_trouble(s->shared, HEAP_NO_AREA), rooms = heap_shared_trouble(s->shared, HEAP_NO_ROOM);
     if (!s->processes)
         snprintf(r->note, sizeof r->note, "the target never answered: it runs without its environment, or started only static programs");
+    else if (s->plan.want_inject)
+        snprintf(r->note, sizeof r->note, "blocks from before the agent came are not known (%" PRIu64 " of them were freed meanwhile), and libraries "
+                 "that were loaded after it are not seen", t->unknown_frees);
     else if (!t->allocations)
         snprintf(r->note, sizeof r->note, "no allocation was seen: the program has an allocator that does not ask any library");
     else if (areas || rooms)
