@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-CASE, INFEROM, WORKLOADS = sys.argv[1:4]
+CASE, INFEROM, WORKLOADS = sys.argv[1], *map(os.path.abspath, sys.argv[2:4])
 PATIENCE_S = 240
 LEAKS, LEAK_BYTES, HELD, HELD_BYTES, CHURNED, CHURN_BYTES = 1000, 4096, 3000, 2048, 6000, 512
 failures = []
