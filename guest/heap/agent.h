@@ -88,6 +88,10 @@ static inline struct heap_row *row_at(uint32_t i)
 {
     return (struct heap_row *)(void *)(agent.area + HEAP_ROWS_AT + i * sizeof(struct heap_row));
 }
+static inline struct heap_row_rest *rest_at(uint32_t i)
+{
+    return (struct heap_row_rest *)(void *)(agent.area + HEAP_RESTS_AT + i * sizeof(struct heap_row_rest));
+}
 static inline void count_up(_Atomic uint64_t *what, uint64_t by)
 {
     atomic_fetch_add_explicit(what, by, memory_order_relaxed);

@@ -74,7 +74,7 @@ COLD static uint32_t make(uint64_t hash, const struct walk *w)
         atomic_store_explicit(&area()->rows, HEAP_ROWS_MOST, memory_order_relaxed);
         return 0;
     }
-    struct heap_row *r = row_at(row);
+    struct heap_row_rest *r = rest_at(row);
     r->thread = me.number;
     r->stack = stack;
     if (!me.rows || 2 * (uint64_t)count_of(me.rows, me.rows_mask)->row > me.rows_mask)

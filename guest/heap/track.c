@@ -62,6 +62,7 @@ static void record(void *p, uint64_t size, uint64_t weight_256, bool is_sample, 
     live_expect((uint64_t)p);
     walk_from(from, &w);
     uint32_t number = row_number(w.hash, &w);
+    __builtin_prefetch(row_at(number), 1); /* needed behind the next two */
     struct heap_block b = {
         .address = (uint64_t)p,
         .size = (size & HEAP_BLOCK_SIZE) | (is_sample ? HEAP_BLOCK_SAMPLED : 0),
@@ -84,7 +85,7 @@ static void record(void *p, uint64_t size, uint64_t weight_256, bool is_sample, 
     r->live_bytes += bytes;
     r->samples++;
     if (is_sample)
-        r->variance += sampling_variance(size);
+        rest_at(number)->variance += sampling_variance(size);
     struct heap_class *c = &me.counts->sizes[class_above(size)];
     c->objects_256 += weight_256;
     c->bytes += (uint64_t)bytes;
@@ -108,7 +109,7 @@ void track_allocation(void *p, size_t size, const struct here *from)
     record(p, size, weight_256, is_sampling, from);
 }
 
-static void free_by_other(struct heap_row *r, uint64_t weight_256, int64_t bytes)
+static void free_by_other(struct heap_row_rest *r, uint64_t weight_256, int64_t bytes)
 {
     uint64_t epoch = atomic_load_explicit(&area()->epoch, memory_order_acquire);
     uint64_t known = atomic_load_explicit(&r->freed_epoch, memory_order_relaxed);
@@ -123,10 +124,15 @@ static void free_by_other(struct heap_row *r, uint64_t weight_256, int64_t bytes
 static void unrecord(const struct heap_block *b)
 {
     struct heap_row *r = row_at(b->row);
+    __builtin_prefetch(r, 1);
     struct heap_thread *t = me.counts;
     uint64_t size = b->size & HEAP_BLOCK_SIZE, now = tick_now();
     uint64_t weight_256 = b->size & HEAP_BLOCK_SAMPLED ? sampling_weight_256(size) : HEAP_WHOLE;
     int64_t bytes = (int64_t)weighed(size, weight_256);
+    uint64_t ns = (uint64_t)((unsigned __int128)(now - b->tick) * agent.ns_per_tick_32 >> 32);
+    struct heap_class *c = &t->lifetimes[class_below(now > b->tick ? ns : 0)];
+    c->objects_256 += weight_256;
+    c->bytes += (uint64_t)bytes;
     if (likely(b->thread == me.number)) {
         know_peak(r);
         r->live_256 -= (int64_t)weight_256;
@@ -134,12 +140,8 @@ static void unrecord(const struct heap_block *b)
         if (((t->allocations - b->serial) & (SERIALS - 1)) <= 1)
             r->temporary_256 += weight_256;
     } else {
-        free_by_other(r, weight_256, bytes);
+        free_by_other(rest_at(b->row), weight_256, bytes);
     }
-    uint64_t ns = (uint64_t)((unsigned __int128)(now - b->tick) * agent.ns_per_tick_32 >> 32);
-    struct heap_class *c = &t->lifetimes[class_below(now > b->tick ? ns : 0)];
-    c->objects_256 += weight_256;
-    c->bytes += (uint64_t)bytes;
     add_live(-bytes);
     if (unlikely(agent.wants_blocks))
         blocks_write(&(struct heap_freed){.block = *b, .freed_tick = now});
@@ -170,6 +172,6 @@ void track_again(const struct heap_block *b)
     t->freed_bytes -= size;
     if (!live_put(b))
         return;
-    free_by_other(row_at(b->row), -weight_256, -bytes);
+    free_by_other(rest_at(b->row), -weight_256, -bytes);
     add_live(bytes);
 }

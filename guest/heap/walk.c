@@ -145,41 +145,53 @@ static inline uint64_t rule_of(uint64_t address)
     return HEAP_RULE_NONE;
 }
 
-/* Where there is code for it: a call leaves the return address below the caller's frame; arm64's says where. */
-#if defined(__x86_64__)
+/* A call leaves the return address below the caller's frame; on arm64 the rule says where it was saved. */
 static inline uint64_t return_place(uint64_t rule, uint64_t cfa)
 {
+#if defined(__x86_64__)
     (void)rule;
     return cfa - 8;
-}
 #else
-static inline uint64_t return_place(uint64_t rule, uint64_t cfa) { return cfa + (uint64_t)heap_rule_ra(rule); }
+    return cfa + (uint64_t)heap_rule_ra(rule);
 #endif
+}
 
-/* The caller's frame; false: the rule leads nowhere. Each place that is read lies between here and the end of the stack. */
-static inline __attribute__((always_inline)) bool step(uint64_t rule, struct here *h, uint64_t end)
+static inline uint64_t code_address(uint64_t v)
 {
-    uint32_t kind = heap_rule_kind(rule);
-    uint64_t cfa = (likely(kind == HEAP_RULE_SP) ? h->sp : h->fp) + (uint64_t)heap_rule_offset(rule);
-    if (unlikely(kind == HEAP_RULE_MEMORY)) {
-        if (cfa < h->sp || cfa > end - 8)
-            return false;
-        cfa = word_at(cfa);
-    }
-    uint64_t ra = return_place(rule, cfa);
-    if (unlikely(cfa <= h->sp || cfa > end || ra < h->sp || ra > end - 8 || kind == HEAP_RULE_NONE))
-        return false;
-    if (heap_rule_fp(rule)) {
-        uint64_t fp = cfa + (uint64_t)heap_rule_fp(rule);
-        if (unlikely(fp < h->sp || fp > end - 8))
-            return false;
-        h->fp = word_at(fp);
-    }
-    h->pc = word_at(ra);
 #if defined(__aarch64__)
-    h->pc &= (UINT64_C(1) << 48) - 1;
+    return v & ((UINT64_C(1) << 48) - 1); /* signed in the bits above */
+#else
+    return v;
 #endif
-    h->sp = cfa;
+}
+
+/* A stack that was realigned: its frame says where the caller's is. 0: it leads nowhere. */
+COLD static uint64_t realigned(uint64_t rule, uint64_t sp, uint64_t fp, uint64_t end)
+{
+    uint64_t place = fp + (uint64_t)heap_rule_offset(rule);
+    bool is_one = heap_rule_kind(rule) == HEAP_RULE_MEMORY && place >= sp && place <= end - 8;
+    return is_one ? word_at(place) : 0;
+}
+
+/*
+ * The caller's frame; false: the rule leads nowhere. Each place that is read lies between here and the end of the stack. Which functions save
+ * the frame pointer, and which count from it, is anybody's guess: so there is no branch for that, a word is read in any case and
+ * kept if it is one.
+ */
+static inline __attribute__((always_inline)) bool step(uint64_t rule, uint64_t *pc, uint64_t *sp, uint64_t *fp, uint64_t end)
+{
+    uint64_t from = *sp, room = end - 8 - from;
+    uint64_t by_fp = (uint64_t)0 - (heap_rule_kind(rule) == HEAP_RULE_FP);
+    uint64_t cfa = (from ^ ((from ^ *fp) & by_fp)) + (uint64_t)heap_rule_offset(rule);
+    if (unlikely(heap_rule_kind(rule) - 1u > HEAP_RULE_FP - 1u))
+        cfa = realigned(rule, from, *fp, end);
+    uint64_t saved = (uint64_t)heap_rule_fp(rule), has_fp = (uint64_t)0 - (saved != 0);
+    uint64_t ra = return_place(rule, cfa), fp_at = (ra & ~has_fp) | ((cfa + saved) & has_fp);
+    if (unlikely((cfa - 8 - from > room) | (ra - from > room) | (fp_at - from > room)))
+        return false;
+    *fp = (*fp & ~has_fp) | (word_at(fp_at) & has_fp);
+    *pc = code_address(word_at(ra));
+    *sp = cfa;
     return true;
 }
 
@@ -191,32 +203,26 @@ static void finish(struct walk *w, uint64_t hash, enum heap_walk_end end)
 
 void walk_from(const struct here *from, struct walk *w)
 {
-    struct here h = *from;
-    uint64_t end = stack_bound(h.sp) & ~UINT64_C(7);
+    uint64_t pc = from->pc, sp = from->sp, fp = from->fp, end = stack_bound(sp) & ~UINT64_C(7), rule;
     uint64_t hash = agent.seed ^ atomic_load_explicit(&area()->unloads, memory_order_relaxed);
     uint32_t n = 0, most = agent.most_depth;
-    for (;;) {
-        w->frames[n++] = h.pc;
-        hash = mix(hash, h.pc);
-        uint64_t rule = rule_of(h.pc);
-        uint32_t kind = heap_rule_kind(rule);
-        if (unlikely(kind >= HEAP_RULE_END)) {
+    do {
+        w->frames[n++] = pc;
+        hash = mix(hash, pc);
+        rule = rule_of(pc);
+        if (unlikely(heap_rule_kind(rule) >= HEAP_RULE_END)) {
             w->n = n;
-            finish(w, hash, kind == HEAP_RULE_END ? HEAP_WALK_COMPLETE : HEAP_WALK_STOP);
+            finish(w, hash, heap_rule_kind(rule) == HEAP_RULE_END ? HEAP_WALK_COMPLETE : HEAP_WALK_STOP);
             return;
         }
-        struct here next = h;
-        if (unlikely(!step(rule, &next, end)))
-            break;
-        h = next;
-        if (unlikely(!h.pc || n == most)) {
+        if (unlikely(!step(rule, &pc, &sp, &fp, end))) {
             w->n = n;
-            finish(w, hash, h.pc ? HEAP_WALK_DEEP : HEAP_WALK_COMPLETE);
+            w->at = (struct here){pc, sp, fp};
+            w->stack_end = end;
+            hash_the_rest(w, hash);
             return;
         }
-    }
+    } while (likely(pc && n < most));
     w->n = n;
-    w->at = h;
-    w->stack_end = end;
-    hash_the_rest(w, hash);
+    finish(w, hash, pc ? HEAP_WALK_DEEP : HEAP_WALK_COMPLETE);
 }

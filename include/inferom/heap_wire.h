@@ -15,7 +15,7 @@
  *
  * An area:
  *
- *     head │ threads │ rules │ ring │ index │ stacks │ frames │ rows │ blocks │ own │ live
+ *     head │ threads │ rules │ ring │ index │ stacks │ frames │ rows │ their rest │ blocks │ own │ live
  *
  *     threads   what each thread counted, exactly and always
  *     rules     by return address, how to get from a frame to its caller; the recorder writes them, from the
@@ -189,7 +189,7 @@ static inline int64_t heap_rule_ra(uint64_t r) { return (int64_t)(int16_t)(r >> 
 static inline int64_t heap_rule_fp(uint64_t r) { return (int64_t)(int16_t)(r >> 48) * 8; }
 static inline uint32_t heap_rule_slot(uint64_t address)
 {
-    return (uint32_t)(address >> 4 ^ address >> 21) & (HEAP_RULES - 1); /* neighbours in code are neighbours here */
+    return (uint32_t)(address >> 2 ^ address >> 19) & (HEAP_RULES - 1); /* neighbours in code are neighbours here, and two calls never one */
 }
 
 struct heap_index {
@@ -216,19 +216,19 @@ struct heap_stack {
     uint64_t more;
 };
 
+/* What a thread allocated, and freed of that; it alone writes here, without atomics. One cache line. */
 struct heap_row {
-    /* The thread itself, without atomics: what it allocated, and freed of that. */
     uint64_t objects_256, bytes;
     int64_t live_256, live_bytes;
     int64_t peak_256, peak_bytes; /* good if `epoch` is the area's; else they are what is live */
     uint64_t temporary_256;
     uint32_t epoch;
     uint32_t samples; /* recorded allocations, modulo 2^32 */
+};
 
-    /* Whose it is. */
+/* The rest of the row of the same number: whose it is, and what other threads freed of it. */
+struct heap_row_rest {
     uint32_t stack, thread, scope, zero;
-
-    /* Other threads: what they freed of it. */
     _Atomic int64_t freed_256, freed_bytes;
     int64_t peak_freed_256, peak_freed_bytes;
     _Atomic uint64_t freed_epoch;
@@ -299,7 +299,7 @@ static_assert(sizeof(struct heap_area) <= HEAP_HEADER_BYTES, "the threads begin 
 static_assert(sizeof(struct heap_thread) <= 2048, "wire layout is frozen");
 static_assert(sizeof(struct heap_rule) == 16 && sizeof(struct heap_index) == 16, "wire layout is frozen");
 static_assert(sizeof(struct heap_stack) == 32, "wire layout is frozen");
-static_assert(sizeof(struct heap_row) == 128 && offsetof(struct heap_row, stack) == 64, "wire layout is frozen");
+static_assert(sizeof(struct heap_row) == 64 && sizeof(struct heap_row_rest) == 64, "a cache line each");
 static_assert(sizeof(struct heap_block) == 32, "wire layout is frozen");
 static_assert(sizeof(struct heap_record) == 16 && sizeof(struct heap_slice) == 56, "wire layout is frozen");
 static_assert(sizeof(struct heap_map_line) == 32 && sizeof(struct heap_mapping) == 56, "wire layout is frozen");
@@ -314,7 +314,8 @@ static_assert(sizeof(struct heap_map_line) == 32 && sizeof(struct heap_mapping) 
 #define HEAP_STACKS_AT (HEAP_INDEX_AT + (HEAP_INDEX_ENTRIES * sizeof(struct heap_index) + 4095) / 4096 * 4096)
 #define HEAP_FRAMES_AT (HEAP_STACKS_AT + HEAP_STACKS_MOST * sizeof(struct heap_stack))
 #define HEAP_ROWS_AT (HEAP_FRAMES_AT + HEAP_FRAMES_MOST * sizeof(uint64_t))
-#define HEAP_BLOCKS_AT (HEAP_ROWS_AT + HEAP_ROWS_MOST * sizeof(struct heap_row))
+#define HEAP_RESTS_AT (HEAP_ROWS_AT + HEAP_ROWS_MOST * sizeof(struct heap_row))
+#define HEAP_BLOCKS_AT (HEAP_RESTS_AT + HEAP_ROWS_MOST * sizeof(struct heap_row_rest))
 #define HEAP_OWN_AT (HEAP_BLOCKS_AT + HEAP_BLOCKS_BYTES)
 #define HEAP_OWN_BYTES ((uint64_t)HEAP_OWN_BLOCKS * sizeof(struct heap_block))
 #define HEAP_LIVE_AT (HEAP_OWN_AT + HEAP_THREADS_MOST * HEAP_OWN_BYTES)

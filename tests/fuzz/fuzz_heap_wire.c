@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { VISIT = 0xff, PARTS = 9, NOBODY = INT32_MAX };
+enum { VISIT = 0xff, PARTS = 10, NOBODY = INT32_MAX };
 
 static uint64_t place(const struct heap_target *t, uint8_t where, uint16_t how_far)
 {
@@ -27,6 +27,7 @@ static uint64_t place(const struct heap_target *t, uint8_t where, uint16_t how_f
     case 5: return HEAP_FRAMES_AT + how_far;
     case 6: return HEAP_ROWS_AT + how_far % (64 * sizeof(struct heap_row));
     case 7: return HEAP_BLOCKS_AT + how_far;
+    case 8: return HEAP_RESTS_AT + how_far % (64 * sizeof(struct heap_row_rest));
     default: return HEAP_OWN_AT + how_far;
     }
 }

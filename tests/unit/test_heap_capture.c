@@ -180,6 +180,7 @@ static void fake_done(struct fake *f)
 }
 #define FAKE(name) __attribute__((cleanup(fake_done))) struct fake name; fake_init(&name)
 
+static struct heap_row_rest *rest_of(struct fake *f, uint32_t i) { return (struct heap_row_rest *)(void *)(f->target.area + HEAP_RESTS_AT) + i; }
 static struct heap_row *row_of(struct fake *f, uint32_t i) { return (struct heap_row *)(void *)(f->target.area + HEAP_ROWS_AT) + i; }
 
 static void rows_become_differences(void)
@@ -187,7 +188,7 @@ static void rows_become_differences(void)
     FAKE(f);
     struct heap_row *r = row_of(&f, 1);
     atomic_store(&f.head->epoch, 1);
-    *r = (struct heap_row){.objects_256 = 10 * 256, .bytes = 1000, .live_256 = 4 * 256, .live_bytes = 400, .samples = 10, .thread = 1};
+    *r = (struct heap_row){.objects_256 = 10 * 256, .bytes = 1000, .live_256 = 4 * 256, .live_bytes = 400, .samples = 10};
     heap_target_write(&f.target, &f.book, 1);
     CHECK_EQ(f.seen.rows, 1);
     CHECK_EQ(f.seen.sums[0], 10);
@@ -210,10 +211,11 @@ static void peaks_are_what_was_live(void)
     FAKE(f);
     struct heap_row *r = row_of(&f, 1);
     atomic_store(&f.head->epoch, 7);
-    *r = (struct heap_row){.live_256 = 256, .live_bytes = 10, .peak_256 = 5 * 256, .peak_bytes = 500, .epoch = 7, .thread = 1};
-    atomic_store(&r->freed_256, 256);
-    atomic_store(&r->freed_bytes, 3);
-    atomic_store(&r->freed_epoch, 6); /* others know an older peak: what they freed since then was freed by the time of this one */
+    *r = (struct heap_row){.live_256 = 256, .live_bytes = 10, .peak_256 = 5 * 256, .peak_bytes = 500, .epoch = 7};
+    struct heap_row_rest *o = rest_of(&f, 1);
+    atomic_store(&o->freed_256, 256);
+    atomic_store(&o->freed_bytes, 3);
+    atomic_store(&o->freed_epoch, 6); /* others know an older peak: what they freed since then was freed by the time of this one */
     heap_target_write(&f.target, &f.book, 1);
     CHECK_EQ(f.seen.sums[4], 4);
     CHECK_EQ(f.seen.sums[5], 497);
@@ -223,8 +225,9 @@ static void peaks_are_what_was_live(void)
 static void invented_numbers_are_left_out(void)
 {
     FAKE(f);
-    *row_of(&f, 1) = (struct heap_row){.objects_256 = UINT64_MAX / 2, .bytes = UINT64_MAX / 2, .thread = UINT32_MAX, .stack = UINT32_MAX};
-    *row_of(&f, 2) = (struct heap_row){.objects_256 = 256, .bytes = 1, .samples = 1, .thread = UINT32_MAX, .stack = UINT32_MAX};
+    *row_of(&f, 1) = (struct heap_row){.objects_256 = UINT64_MAX / 2, .bytes = UINT64_MAX / 2};
+    *row_of(&f, 2) = (struct heap_row){.objects_256 = 256, .bytes = 1, .samples = 1};
+    *rest_of(&f, 2) = (struct heap_row_rest){.thread = UINT32_MAX, .stack = UINT32_MAX};
     atomic_store(&f.head->rows, UINT32_MAX);
     atomic_store(&f.head->rows, 3);
     heap_target_write(&f.target, &f.book, 1);
@@ -238,7 +241,7 @@ static void samples_wrap_around(void)
 {
     FAKE(f);
     struct heap_row *r = row_of(&f, 1);
-    *r = (struct heap_row){.samples = UINT32_MAX - 1, .objects_256 = 256, .thread = 1};
+    *r = (struct heap_row){.samples = UINT32_MAX - 1, .objects_256 = 256};
     heap_target_write(&f.target, &f.book, 1);
     r->samples += 5;
     heap_target_write(&f.target, &f.book, 2);

@@ -19,19 +19,19 @@ static int64_t rounded(int64_t value_256) { return (value_256 + (value_256 < 0 ?
 static bool is_sound(int64_t v) { return v > -HEAP_VALUE_MOST && v < HEAP_VALUE_MOST; }
 
 /* What the row says now. False: nobody counts so much. */
-static bool row_values(const struct heap_row *r, uint32_t epoch, int64_t out[HEAP_MEASURES])
+static bool row_values(const struct heap_row *r, const struct heap_row_rest *o, uint32_t epoch, int64_t out[HEAP_MEASURES])
 {
-    int64_t freed_256 = atomic_load_explicit(&r->freed_256, memory_order_relaxed);
-    int64_t freed_bytes = atomic_load_explicit(&r->freed_bytes, memory_order_relaxed);
-    uint64_t freed_epoch = atomic_load_explicit(&r->freed_epoch, memory_order_relaxed);
+    int64_t freed_256 = atomic_load_explicit(&o->freed_256, memory_order_relaxed);
+    int64_t freed_bytes = atomic_load_explicit(&o->freed_bytes, memory_order_relaxed);
+    uint64_t freed_epoch = atomic_load_explicit(&o->freed_epoch, memory_order_relaxed);
     const int64_t all[] = {(int64_t)r->objects_256, (int64_t)r->bytes, r->live_256, r->live_bytes, r->peak_256, r->peak_bytes,
-                           (int64_t)r->temporary_256, freed_256, freed_bytes, r->peak_freed_256, r->peak_freed_bytes};
+                           (int64_t)r->temporary_256, freed_256, freed_bytes, o->peak_freed_256, o->peak_freed_bytes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!is_sound(all[i]))
             return false;
     int64_t own_256 = r->epoch == epoch ? r->peak_256 : r->live_256, own_bytes = r->epoch == epoch ? r->peak_bytes : r->live_bytes;
-    int64_t others_256 = freed_epoch == epoch ? r->peak_freed_256 : freed_256;
-    int64_t others_bytes = freed_epoch == epoch ? r->peak_freed_bytes : freed_bytes;
+    int64_t others_256 = freed_epoch == epoch ? o->peak_freed_256 : freed_256;
+    int64_t others_bytes = freed_epoch == epoch ? o->peak_freed_bytes : freed_bytes;
     out[0] = rounded((int64_t)r->objects_256);
     out[1] = (int64_t)r->bytes;
     out[2] = rounded(r->live_256 - freed_256);
@@ -50,7 +50,7 @@ static bool keeps_sums(const struct heap_book *b, const int64_t values[HEAP_MEAS
     return true;
 }
 
-static void write_variance(struct heap_book *b, struct heap_written *w, const struct heap_row *r, uint64_t now_ns, context_id who,
+static void write_variance(struct heap_book *b, struct heap_written *w, const struct heap_row_rest *r, uint64_t now_ns, context_id who,
                            stack_id stack)
 {
     if (!(r->variance > 0) || r->variance > (double)HEAP_VALUE_MOST)
@@ -70,9 +70,11 @@ static void write_row(struct heap_target *t, struct heap_book *b, uint32_t numbe
 {
     struct heap_written *w = &t->written[number];
     struct heap_row r;
+    struct heap_row_rest rest;
     int64_t now[HEAP_MEASURES], more[HEAP_MEASURES];
     heap_copy(&r, t->area + HEAP_ROWS_AT + number * sizeof r, sizeof r);
-    if (!row_values(&r, epoch, now)) {
+    heap_copy(&rest, t->area + HEAP_RESTS_AT + number * sizeof rest, sizeof rest);
+    if (!row_values(&r, &rest, epoch, now)) {
         t->damaged++;
         return;
     }
@@ -93,10 +95,10 @@ static void write_row(struct heap_target *t, struct heap_book *b, uint32_t numbe
     memcpy(w->values, now, sizeof now);
     w->samples = r.samples;
     bool is_new;
-    stack_id stack = heap_stacks_find(&t->stacks, &b->naming, r.stack, &is_new);
-    context_id who = heap_target_context(t, b, r.thread, LABELS_NONE);
+    stack_id stack = heap_stacks_find(&t->stacks, &b->naming, rest.stack, &is_new);
+    context_id who = heap_target_context(t, b, rest.thread, LABELS_NONE);
     capture_sample(b->into, b->heap, now_ns, who, stack, more);
-    write_variance(b, w, &r, now_ns, who, stack);
+    write_variance(b, w, &rest, now_ns, who, stack);
 }
 
 /* Classes of sizes and lifetimes, of all threads together. */

@@ -218,14 +218,14 @@ static set_id blocks_set(struct heap_book *b)
 
 static void write_block(struct heap_target *t, struct heap_book *b, const struct heap_block *block, uint64_t freed_tick)
 {
-    struct heap_row row;
+    struct heap_row_rest row;
     bool is_new;
     uint64_t size = block->size & HEAP_BLOCK_SIZE;
     if (block->row == 0 || block->row >= HEAP_ROWS_MOST || size >= (uint64_t)HEAP_VALUE_MOST) {
         t->damaged++;
         return;
     }
-    heap_copy(&row, t->area + HEAP_ROWS_AT + block->row * sizeof row, sizeof row);
+    heap_copy(&row, t->area + HEAP_RESTS_AT + block->row * sizeof row, sizeof row);
     struct label address = {.key = builder_string(b->naming.names, VIEW("address")), .number = (int64_t)atomic_load_explicit(&block->address, memory_order_relaxed)};
     context_id who = heap_target_context(t, b, row.thread, builder_labels(b->naming.names, &address, 1));
     uint64_t from_ns = heap_shared_ns(b->shared, block->tick), to_ns = heap_shared_ns(b->shared, freed_tick);
