@@ -8,6 +8,7 @@
 #include "analyse/wait_times.h"
 #include "base/text.h"
 #include "render/findings.h"
+#include "render/heap_view.h"
 #include "render/memory_text.h"
 #include "render/names.h"
 
@@ -139,8 +140,12 @@ static void allocations_and_calls(struct findings *f)
         large += m->calls > 0 && m->bytes_total > 0 && (double)m->bytes_total / (double)m->calls > 1e6;
         often += m->calls > 10000;
     }
-    for (size_t i = 0; !often && i < f->scopes.n; i++)
-        often += f->scopes.rows[i].calls > 10000;
+    bool no_function_is_large = !large, no_function_is_often = !often;
+    for (size_t i = 0; i < f->scopes.n; i++) {
+        const struct scope_stats *s = &f->scopes.rows[i];
+        large += no_function_is_large && s->calls > 0 && s->bytes > 0 && (double)s->bytes / (double)s->calls > 1e6;
+        often += no_function_is_often && s->calls > 10000;
+    }
     if (large)
         add(f, "large allocations", false, (double)large, "%zu function%s allocate%s more than 1 MB per call", large,
             large == 1 ? "" : "s", large == 1 ? "s" : "");
@@ -197,6 +202,24 @@ static void missing(struct findings *f)
             f->quality.damages, f->quality.damages == 1 ? "" : "s");
 }
 
+/* Of leaks only those that grow: what is live at the end need not be a mistake. The function is the one that allocates. */
+static void growing_leaks(struct findings *f)
+{
+    enum { LEAKS_SAID = 3 };
+    const struct heap_view *v = f->r->heap;
+    for (size_t i = 0; v && i < v->leaks.n && i < LEAKS_SAID && v->leaks.rows[i].grade == LEAK_A; i++) {
+        const struct leak *l = &v->leaks.rows[i];
+        const struct heap_row *row = &v->heap.rows[l->row];
+        char each[32], bytes[32];
+        double by_a_turn = (double)l->left_behind / (double)l->grew_in;
+        text_bytes(each, by_a_turn);
+        text_bytes(bytes, (double)row->sums.of[HEAP_LIVE_BYTES]);
+        add(f, "leak", false, by_a_turn, "a leak that grows: every turn leaves %s behind; %s live at the end", each, bytes);
+        if (f->n_insights)
+            f->insights[f->n_insights - 1].function = v->heap.tree.nodes[row->node].function;
+    }
+}
+
 void find_insights(struct findings *f)
 {
     concentration(f);
@@ -207,6 +230,7 @@ void find_insights(struct findings *f)
     kernel(f);
     allocations_and_calls(f);
     weights_twice(f);
+    growing_leaks(f);
     few_samples(f);
     missing(f);
 }
