@@ -84,15 +84,17 @@ static void put_grid(const struct scale *s, struct sink *out)
 {
     char text[32];
     double step = step_of(s->most);
-    for (double bytes = 0; bytes <= s->most; bytes += step) {
+    for (unsigned i = 0; i * step <= s->most; i++) {
+        double bytes = i * step;
         text_bytes(text, bytes);
         sink_printf(out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT,
                     WIDTH - RIGHT, y_of(s, bytes), y_of(s, bytes), LEFT - 6, y_of(s, bytes) + 4, text);
     }
     double length_s = (double)(s->to_ns - s->from_ns) / 1e9, step_s = seconds_of(length_s);
-    for (double at_s = 0; at_s <= length_s; at_s += step_s) {
+    for (unsigned i = 0; i * step_s <= length_s; i++) {
+        double at_s = i * step_s;
         double x = x_of(s, s->from_ns + (uint64_t)(at_s * 1e9));
-        sink_printf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">%.6g s</text>\n", x, HEIGHT - 8, at_s > 0 ? "middle" : "start", at_s);
+        sink_printf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">%.6g s</text>\n", x, HEIGHT - 8, i ? "middle" : "start", at_s);
     }
 }
 
