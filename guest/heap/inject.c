@@ -7,8 +7,8 @@
  *
  * A slot is changed if it holds the real function, or has not been bound yet. One that holds something
  * else belongs to somebody else and is left alone. What a program has copied out of a slot, and calls inside an
- * executable that has its own allocator, is not seen; nor are libraries that are loaded later, until we are
- * called again.
+ * executable that has its own allocator, is not seen; nor are libraries that are loaded later, until the
+ * recorder calls us again.
  *
  * The recorder calls inferom_heap_inject() on a thread that is in no function of libc (src/capture/inject).
  */

@@ -10,6 +10,7 @@
  */
 #include "truth.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fenv.h>
 #include <inttypes.h>
@@ -21,15 +22,17 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS_MOST = 64, BLOCK = 4096, KEPT_MOST = 1 << 20 };
+enum { THREADS_MOST = 64, BLOCK = 4096, KEPT_MOST = 1 << 20, PLUGGED_MOST = 1 << 16 };
+static void *plugged[PLUGGED_MOST];
 
 static uint64_t end_ns;
-static double keep_every = 16, busy = 0;
+static uint64_t plug_ns;
+static double keep_every = 16, busy = 0, plug_after = 0;
 
 struct worker {
     pthread_t thread;
     unsigned number;
-    uint64_t rounds, allocations, frees, kept, wrong;
+    uint64_t rounds, allocations, frees, kept, wrong, plugged;
     void **blocks;
     int pipe[2];
 };
@@ -101,6 +104,29 @@ static KEPT uint64_t reckon(unsigned number)
     return (uint64_t)(sum != want) + (uint64_t)(x == 0);
 }
 
+/* The first thread loads a library when its time has come, and calls it in every round from then on. */
+static void plug(struct worker *w)
+{
+    static void *(*keep_in_plug)(void);
+    static bool is_loaded;
+    if (w->number || plug_after <= 0 || wall_now_ns() < plug_ns)
+        return;
+    if (!is_loaded) {
+        char path[4096];
+        ssize_t n = readlink("/proc/self/exe", path, sizeof path - 32);
+        path[n > 0 ? n : 0] = '\0';
+        char *slash = strrchr(path, '/');
+        strcpy(slash ? slash + 1 : path, "libfx-plug.so"); /* NOLINT: there is room */
+        void *library = dlopen(path, RTLD_NOW);
+        void *found = library ? dlsym(library, "plug_keep") : NULL;
+        memcpy(&keep_in_plug, &found, sizeof found);
+        is_loaded = true;
+        w->wrong += !found;
+    }
+    if (keep_in_plug && w->plugged < PLUGGED_MOST)
+        plugged[w->plugged++] = keep_in_plug();
+}
+
 static void *serve(void *self)
 {
     struct worker *w = self;
@@ -113,6 +139,7 @@ static void *serve(void *self)
             w->allocations++;
             w->kept++;
         }
+        plug(w);
         w->wrong += busy > 0 ? reckon(w->number) : wait_somehow(w);
         w->wrong += fegetround() != rounding;
         w->rounds++;
@@ -127,11 +154,13 @@ int main(int argc, char **argv)
         {"seconds", "S", "wall seconds", &seconds, 0.01, 86400, false},
         {"threads", "N", "that serve", &threads, 1, THREADS_MOST, true},
         {"keep-every", "N", "rounds", &keep_every, 1, 1e9, true},
+        {"plug-after", "S", "load a library that allocates", &plug_after, 0, 86400, false},
         {"busy", "1", "reckon instead of waiting", &busy, 0, 1, true},
     };
-    settings_read(settings, 4, "allocates, waits and checks itself", argc, argv);
+    settings_read(settings, 5, "allocates, waits and checks itself", argc, argv);
     static struct worker workers[THREADS_MOST];
     uint64_t rounds = 0, allocations = 0, frees = 0, kept = 0, wrong = 0;
+    plug_ns = wall_now_ns() + (uint64_t)(plug_after * 1e9);
     end_ns = wall_now_ns() + (uint64_t)(seconds * 1e9);
     for (unsigned i = 0; i < (unsigned)threads; i++) {
         workers[i].number = i;
@@ -145,7 +174,7 @@ int main(int argc, char **argv)
         kept += workers[i].kept, wrong += workers[i].wrong;
     }
     printf("{\"fixture\": \"fx-serve\", \"pid\": %d, \"rounds\": %" PRIu64 ", \"allocations\": %" PRIu64 ", \"frees\": %" PRIu64
-           ", \"kept\": %" PRIu64 ", \"kept_bytes\": %" PRIu64 ", \"wrong\": %" PRIu64 "}\n",
-           (int)getpid(), rounds, allocations, frees, kept, kept * BLOCK, wrong);
+           ", \"kept\": %" PRIu64 ", \"kept_bytes\": %" PRIu64 ", \"plugged\": %" PRIu64 ", \"wrong\": %" PRIu64 "}\n",
+           (int)getpid(), rounds, allocations, frees, kept, kept * BLOCK, workers[0].plugged, wrong);
     return wrong ? 1 : truth_told();
 }

@@ -15,7 +15,7 @@
 #include "capture/environment.h"
 #include "capture/heap/heap_fit.h"
 #include "capture/heap/heap_target.h"
-#include "capture/inject/inject.h"
+#include "capture/inject/inject_watch.h"
 #include "capture/recorder.h"
 
 #include <errno.h>
@@ -38,6 +38,8 @@ struct heap_source {
     struct plan plan;
     struct recorder *into;
     struct heap_shared *shared;
+    struct inject_watch *injected; /* processes that ran already */
+    size_t n_injected;
     struct heap_book book;
     struct heap_target *targets[HEAP_PROCESSES];
     uint64_t refused_ns[HEAP_PROCESSES]; /* began_ns of a claim that was not believed */
@@ -63,6 +65,15 @@ static bool probe(const struct host *h, const struct plan *p, struct err *why_no
     return p->want_inject || err_set(why_not, ERR_UNSUPPORTED, "the allocations of a process that runs already are not seen");
 }
 
+static void end_watching(struct heap_source *s)
+{
+    for (size_t i = 0; i < s->n_injected; i++)
+        inject_watch_done(&s->injected[i]);
+    free(s->injected);
+    s->injected = NULL;
+    s->n_injected = 0;
+}
+
 static void free_source(void *self)
 {
     struct heap_source *s = self;
@@ -71,6 +82,7 @@ static void free_source(void *self)
             heap_target_done(s->targets[i]);
             free(s->targets[i]);
         }
+    end_watching(s);
     if (s->pace_fd >= 0)
         close(s->pace_fd);
     heap_book_done(&s->book);
@@ -142,6 +154,8 @@ static bool put_into(struct heap_source *s, int32_t pid, struct err *e)
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), heap_shared_fd(s->shared));
     if (!preload_library(PRELOAD_HEAP, library, sizeof library, e) || !inject(pid, library, "inferom_heap_inject", path, &said, e))
         return false;
+    s->injected = mem_resize(s->injected, (s->n_injected + 1) * sizeof *s->injected);
+    inject_watch_init(&s->injected[s->n_injected++], pid, library, "inferom_heap_inject", path);
     log_info("the heap agent is in process %" PRId32 ": %" PRIu32 " calls of %" PRIu32 " modules lead to it", pid, said.slots, said.modules);
     return true;
 }
@@ -297,6 +311,8 @@ static bool drain(void *self, struct recorder *into, struct err *e)
     uint64_t now_ns = clock_monotonic_ns(), slices = 0, times;
     while (s->pace_fd >= 0 && read(s->pace_fd, &times, sizeof times) > 0)
         ;
+    for (size_t i = 0; i < s->n_injected; i++)
+        inject_watch_tick(&s->injected[i], now_ns);
     heap_shared_tick(s->shared);
     meet_all(s);
     for (uint32_t i = 0; i < HEAP_PROCESSES; i++)
@@ -366,7 +382,7 @@ static void note_what_is_missing(const struct heap_source *s, const struct heap_
         snprintf(r->note, sizeof r->note, "the target never answered: it runs without its environment, or started only static programs");
     else if (s->plan.want_inject)
         snprintf(r->note, sizeof r->note, "blocks from before the agent came are not known (%" PRIu64 " of them were freed meanwhile), and libraries "
-                 "that were loaded after it are not seen", t->unknown_frees);
+                 "that were loaded after it are seen a second later", t->unknown_frees);
     else if (!t->allocations)
         snprintf(r->note, sizeof r->note, "no allocation was seen: the program has an allocator that does not ask any library");
     else if (areas || rooms)
@@ -419,6 +435,7 @@ static void stop(void *self, struct recorder *into)
 {
     struct heap_source *s = self;
     struct heap_result *r = &recorder_result(into)->heap;
+    end_watching(s);
     heap_shared_stop(s->shared);
     heap_shared_tick(s->shared);
     meet_all(s);

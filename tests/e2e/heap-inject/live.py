@@ -69,6 +69,15 @@ r = record(target.pid, "--duration", "200ms", path="again.inferom")
 check("a second time is refused", r.returncode == 5 and "once in its life" in r.stderr and not os.path.exists("again.inferom"), r.stderr)
 as_it_was("recorded, and once more", target)
 
+# A library that comes later.
+target = serve("--seconds", "5", "--plug-after", "1.5")
+r = record(target.pid, "--duration", "4s")
+rows = {m: {f["function"]: f["total"] for f in inferom("report", "--json", "--top", "0", "--set", "heap", "--measure", m, "run.inferom")["functions"]}
+        for m in ("alloc_objects", "inuse_space")}
+seen = rows["alloc_objects"].get("plug_keep", 0)
+check("a library that was loaded afterwards is seen", seen > 0 and rows["inuse_space"]["plug_keep"] == 512 * seen, (seen, r.stderr[-300:]))
+as_it_was("with a library that came later", target)
+
 # Who is not to be disturbed.
 target = serve("--seconds", "2")
 os.kill(target.pid, signal.SIGSTOP)
