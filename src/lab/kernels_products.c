@@ -99,7 +99,7 @@ static void check_product(const struct product_values *v, struct kernel_check *o
         out->want += of_a * of_b;
     }
     note_error(out, out->checksum, out->want, (double)n * sqrt((double)n));
-    for (size_t p = 0; p < PROBES; p++)
+    for (size_t p = 0; n && p < PROBES; p++)
         check_probe(v, p * 7919 % n, p * 104729 % n, out);
 }
 

@@ -165,6 +165,8 @@ static struct row_sums sums_of(const float *x, size_t n)
 static double want_rope(const struct kernel_run *r, const float *x, size_t i)
 {
     size_t half = r->size / 2;
+    if (!half)
+        return x[i];
     bool by_pairs = r->kernel->type == ROPE_PAIRS, is_second = by_pairs ? i % 2 : i >= half;
     size_t angle = by_pairs ? i / 2 : i % half, other = by_pairs ? i ^ 1 : (i + half) % r->size;
     double c = of(r, P)[angle], s = of(r, Q)[angle];

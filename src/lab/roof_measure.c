@@ -78,7 +78,7 @@ struct pieces {
     const struct roof_loops *loops;
     size_t bytes;      /* of a piece; it holds three arrays for the triad */
     bool is_huge;
-    char *at[TEAM_MOST];
+    void *at[TEAM_MOST];
     float sum[TEAM_MOST];
 };
 
@@ -92,7 +92,7 @@ static void touch_piece(void *arg, unsigned worker, unsigned workers)
 {
     struct pieces *p = arg;
     (void)workers;
-    char *at = mmap(NULL, p->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *at = mmap(NULL, p->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
         return;
     madvise(at, p->bytes, p->is_huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
@@ -122,13 +122,13 @@ static void read_piece(void *arg, unsigned worker, unsigned workers)
 {
     struct pieces *p = arg;
     (void)workers;
-    p->sum[worker] = p->loops->read((const float *)p->at[worker], 3 * third(p));
+    p->sum[worker] = p->loops->read(p->at[worker], 3 * third(p));
 }
 
 static void copy_piece(void *arg, unsigned worker, unsigned workers)
 {
     struct pieces *p = arg;
-    float *at = (float *)p->at[worker];
+    float *at = p->at[worker];
     (void)workers;
     p->loops->copy(at, at + third(p), third(p));
 }
@@ -136,7 +136,7 @@ static void copy_piece(void *arg, unsigned worker, unsigned workers)
 static void triad_piece(void *arg, unsigned worker, unsigned workers)
 {
     struct pieces *p = arg;
-    float *at = (float *)p->at[worker];
+    float *at = p->at[worker];
     (void)workers;
     p->loops->triad(at, at + third(p), at + 2 * third(p), 3, third(p));
 }
@@ -204,26 +204,31 @@ static void compute_one(void *arg, unsigned worker, unsigned workers)
 
 static void compute_all(void *arg) { team_run(((struct arithmetic *)arg)->team, compute_one, arg); }
 
-static bool measure_peak(struct measuring *m, struct team *team, const struct roof_loops *loops, const struct roof_small *small,
-                         struct err *e)
+static bool measure_peak(struct measuring *m, struct arithmetic *a, const char *what, double flops_a_round, struct err *e)
 {
-    own(free) struct arithmetic *a = mem_new(sizeof *a);
-    *a = (struct arithmetic){.team = team, .loops = loops, .small = small, .rounds = 50000};
-    double flops = (loops ? loops->flops_a_round : small->flops_a_round) * (double)a->rounds * team_size(team);
-    struct job j = {"peak", loops ? loops->level : small->type, 0, team, compute_all, a, flops, 0};
+    a->rounds = 50000;
+    double flops = flops_a_round * (double)a->rounds * team_size(a->team);
+    struct job j = {"peak", what, 0, a->team, compute_all, a, flops, 0};
     return measure_row(m, &j, e);
 }
 
 static bool measure_peaks(struct measuring *m, struct team *team, struct err *e)
 {
     static const char *const small[] = {"int8", "bf16"};
+    own(free) struct arithmetic *a = mem_new(sizeof *a);
     bool ok = true;
-    for (size_t i = 0; ok && ops_level_names[i]; i++)
-        if (roof_loops_named(ops_level_names[i]))
-            ok = measure_peak(m, team, roof_loops_named(ops_level_names[i]), NULL, e);
-    for (size_t i = 0; ok && i < 2; i++)
-        if (roof_small_named(small[i]))
-            ok = measure_peak(m, team, NULL, roof_small_named(small[i]), e);
+    a->team = team;
+    for (size_t i = 0; ok && ops_level_names[i]; i++) {
+        a->loops = roof_loops_named(ops_level_names[i]);
+        if (a->loops)
+            ok = measure_peak(m, a, a->loops->level, a->loops->flops_a_round, e);
+    }
+    a->loops = NULL;
+    for (size_t i = 0; ok && i < 2; i++) {
+        a->small = roof_small_named(small[i]);
+        if (a->small)
+            ok = measure_peak(m, a, a->small->type, a->small->flops_a_round, e);
+    }
     return ok;
 }
 
@@ -231,7 +236,7 @@ static bool measure_peaks(struct measuring *m, struct team *team, struct err *e)
 
 struct set {
     const struct roof_loops *loops;
-    char *at;
+    void *at;
     size_t bytes;
     void *now;
     uint64_t times;
@@ -244,7 +249,7 @@ static void read_set(void *arg)
 {
     struct set *s = arg;
     for (uint64_t i = 0; i < s->times; i++)
-        s->sum += s->loops->read((const float *)s->at, s->bytes / sizeof(float));
+        s->sum += s->loops->read(s->at, s->bytes / sizeof(float));
 }
 
 static void chase_set(void *arg)
@@ -267,9 +272,10 @@ static void make_ring(struct set *s)
         uint32_t other = order[i];
         order[i] = order[j], order[j] = other;
     }
+    char *first = s->at;
     for (size_t i = 0; i < n; i++) {
-        void *next = s->at + (size_t)order[i] * LINE;
-        memcpy(s->at + i * LINE, &next, sizeof next);
+        void *next = first + (size_t)order[i] * LINE;
+        memcpy(first + i * LINE, &next, sizeof next);
     }
     s->now = s->at;
 }

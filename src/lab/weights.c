@@ -72,8 +72,11 @@ uint16_t f32_to_bf16(float f)
 
 static void unpack_q8_0(float *out, const struct block_q8_0 *b, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        out[i] = f16_to_f32(b[i / WEIGHT_BLOCK].scale) * (float)b[i / WEIGHT_BLOCK].at[i % WEIGHT_BLOCK];
+    for (size_t i = 0; i < n / WEIGHT_BLOCK; i++) {
+        float scale = f16_to_f32(b[i].scale);
+        for (size_t j = 0; j < WEIGHT_BLOCK; j++)
+            out[i * WEIGHT_BLOCK + j] = scale * (float)b[i].at[j];
+    }
 }
 
 static void unpack_q4_0(float *out, const struct block_q4_0 *b, size_t n)
