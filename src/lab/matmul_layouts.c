@@ -63,19 +63,25 @@ static void lay_b_columns(const struct f32_job *j, float *out, size_t column, si
     }
 }
 
-/* Rows of weights are unpacked a few at a time and then laid out like lines of A. */
+/*
+ * Rows of weights are unpacked a piece at a time and then laid out like lines of A. A piece is whole blocks of quantised
+ * weights, and small: stacks with large frames are hard on whoever samples them.
+ */
 static void lay_b_rows(const struct f32_job *j, float *out, size_t column, size_t count, size_t k, size_t depth)
 {
-    enum { WIDEST = 64, DEEPEST = 256 };
-    float lines[WIDEST * DEEPEST];
+    enum { WIDEST = 64, PIECE = 64 };
+    float lines[WIDEST * PIECE];
     const struct matmul *m = j->m;
     if (m->b_type == WEIGHT_F32) {
         lay_lines(out, j->tile->columns, (const float *)m->b + column * m->b_stride + k, m->b_stride, count, depth);
         return;
     }
-    for (size_t i = 0; i < count; i++)
-        j->level->unpack[m->b_type](lines + i * depth, (const char *)m->b + weight_bytes(m->b_type, (column + i) * m->b_stride + k), depth);
-    lay_lines(out, j->tile->columns, lines, depth, count, depth);
+    for (size_t at = 0; at < depth; at += PIECE) {
+        size_t n = depth - at < PIECE ? depth - at : PIECE;
+        for (size_t i = 0; i < count; i++)
+            j->level->unpack[m->b_type](lines + i * n, (const char *)m->b + weight_bytes(m->b_type, (column + i) * m->b_stride + k + at), n);
+        lay_lines(out + at * j->tile->columns, j->tile->columns, lines, n, count, n);
+    }
 }
 
 static void lay_b_f32(const void *job, void *out, size_t column, size_t count, size_t k, size_t depth, int32_t *start)
