@@ -55,18 +55,18 @@ static void begins_anew_when_stacks_are_cut(void)
     struct slice s = slice_first(64 << 20);
     learn(&s, TINY, 1000);
     CHECK_EQ(s.now, TINY);
-    CHECK_EQ(cuts_until_larger(&s, 0), 4);
+    CHECK_EQ(cuts_until_larger(&s, 0), 2);
     CHECK_EQ(s.now, LARGE);
     learn(&s, MIDDLE, 64);
     CHECK_EQ(s.now, MIDDLE);
-    CHECK_EQ(cuts_until_larger(&s, 100), 4);
+    CHECK_EQ(cuts_until_larger(&s, 100), 2);
     CHECK_EQ(s.now, LARGE);
     learn(&s, TINY, 5000); /* what was too small once is not tried again */
     CHECK_EQ(s.now, LARGE);
     CHECK_EQ(cuts_until_larger(&s, 0), 0); /* there is no larger one */
 
     s = slice_first(2 << 20); /* a cut is worse than a ring that holds few */
-    CHECK_EQ(cuts_until_larger(&s, 0), 4);
+    CHECK_EQ(cuts_until_larger(&s, 0), 2);
     CHECK_EQ(s.now, LARGE);
 }
 
@@ -75,10 +75,10 @@ static void looks_at_the_last_samples_only(void)
 {
     struct slice s = slice_first(64 << 20);
     learn(&s, SMALL, 1000);
-    CHECK_EQ(cuts_until_larger(&s, 500), 0);
+    CHECK_EQ(cuts_until_larger(&s, 1000), 0);
     for (int i = 0; i < 1000000; i++)
         slice_saw(&s, false);
-    CHECK(cuts_until_larger(&s, 0) <= 8);
+    CHECK(cuts_until_larger(&s, 0) <= 4);
 }
 
 int main(void)

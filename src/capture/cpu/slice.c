@@ -10,7 +10,7 @@ enum { SLICES_IN_RING = 100 };
 enum { LOOKS = 64, APART = 16 };
 
 /* A slice is too small when so many of the last samples were cut by its end. */
-enum { WINDOW = 1000, CUT_MOST = 4 };
+enum { WINDOW = 1000, CUT_MOST = 2 };
 
 struct slice slice_first(size_t ring_bytes)
 {
