@@ -2,6 +2,8 @@
 #include "base/idmap.h"
 #include "base/mem.h"
 
+#include <math.h>
+
 static bool same_label(const void *rows, uint32_t i, const void *key)
 {
     const struct heap_turn *a = (const struct heap_turn *)rows + i, *b = key;
@@ -42,7 +44,7 @@ static void add_requests(struct heap_turns *t, const struct profile *p, struct i
 {
     for (uint32_t i = 1; i <= profile_spans(p); i++) {
         const struct span *s = profile_span(p, (span_id){i});
-        struct heap_turn row = {.end_ns = end_of(s)};
+        struct heap_turn row = {.start_ns = s->start_ns, .end_ns = end_of(s)};
         if (s->kind != SPAN_REQUEST)
             continue;
         if (!request_of(p, s->labels, &row)) {
@@ -55,7 +57,7 @@ static void add_requests(struct heap_turns *t, const struct profile *p, struct i
             idmap_add(map, h, (uint32_t)t->n);
             add_turn(t, row);
         } else if (row.end_ns > t->rows[found].end_ns) {
-            t->rows[found].end_ns = row.end_ns;
+            t->rows[found].end_ns = row.end_ns; /* spans are in order of their start */
         }
     }
 }
@@ -79,7 +81,7 @@ static void add_phases(struct heap_turns *t, const struct profile *p)
     for (uint32_t i = 1; i <= profile_spans(p); i++) {
         const struct span *s = profile_span(p, (span_id){i});
         if (s->kind == SPAN_PHASE && s->name.i == t->phase.i)
-            add_turn(t, (struct heap_turn){.end_ns = end_of(s)});
+            add_turn(t, (struct heap_turn){.start_ns = s->start_ns, .end_ns = end_of(s)});
     }
 }
 
@@ -131,4 +133,22 @@ void heap_turns_done(struct heap_turns *t)
     free(t->rows);
     free(t->by_context);
     *t = (struct heap_turns){0};
+}
+
+struct heap_rate heap_per_turn(const struct heap *h, const struct heap_turns *t)
+{
+    int64_t bytes = 0, allocations = 0;
+    uint64_t from = TIME_NONE, to = t->n ? t->rows[t->n - 1].end_ns : 0;
+    if (!t->n || !h->set->time_ns || !heap_has(h, HEAP_BYTES) || !heap_has(h, HEAP_ALLOCS))
+        return (struct heap_rate){NAN, NAN};
+    for (size_t i = 0; i < t->n; i++)
+        from = t->rows[i].start_ns < from ? t->rows[i].start_ns : from;
+    uint64_t until = heap_known_at(h, to); /* the rows that tell of the last end */
+    for (size_t i = 0; i < h->set->n; i++) {
+        if (h->set->time_ns[i] <= from || (until != TIME_NONE && h->set->time_ns[i] > until))
+            continue;
+        bytes = heap_sum(bytes, heap_value(h, HEAP_BYTES, i));
+        allocations = heap_sum(allocations, heap_value(h, HEAP_ALLOCS, i));
+    }
+    return (struct heap_rate){(double)bytes / (double)t->n, (double)allocations / (double)t->n};
 }

@@ -11,10 +11,10 @@
  * Owns: its rows.
  */
 #pragma once
-#include "model/profile.h"
+#include "analyse/heap.h"
 
 struct heap_turn {
-    uint64_t end_ns;
+    uint64_t start_ns, end_ns;
     bool is_named; /* by a label "request", and it says: */
     str_id text;
     int64_t number;
@@ -29,6 +29,17 @@ struct heap_turns {
 };
 
 #define HEAP_NO_TURN UINT32_MAX
+
+/* What a turn allocated in the middle; NAN: the samples have no times, or there are no turns. */
+struct heap_rate {
+    double bytes, allocations;
+};
+
+/*
+ * From the first turn's start to the last one's end, divided by how many there were. Rows are written once a second or so,
+ * so the ends are known that well; of many turns it is the truth.
+ */
+struct heap_rate heap_per_turn(const struct heap *h, const struct heap_turns *t);
 
 struct heap_turns heap_turns_of(const struct profile *p);
 void heap_turns_done(struct heap_turns *t);

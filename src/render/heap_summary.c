@@ -117,14 +117,35 @@ static void say_temporary(struct heap_lines *l, const struct heap *h)
         say(to, ", %.1f %%", 100 * heap_part(n, h->whole.of[HEAP_ALLOCS]));
 }
 
+/* Tokens that somebody counted: who asks, or the program itself. */
+static uint64_t tokens_of(const struct heap_view *v)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 1; i <= profile_spans(v->heap.p); i++)
+        n += profile_span(v->heap.p, (span_id){i})->kind == SPAN_TOKEN;
+    return v->look.tokens ? v->look.tokens : n;
+}
+
 static void say_tokens(struct heap_lines *l, const struct heap_view *v, const struct numbers *n)
 {
     char each[32];
-    double tokens = (double)v->look.tokens;
-    if (!v->look.tokens || n->allocated < 0 || n->allocations < 0)
+    double tokens = (double)tokens_of(v);
+    if (tokens == 0 || n->allocated < 0 || n->allocations < 0)
         return;
     text_bytes(each, (double)n->allocated / tokens);
     say(line(l, "Per token"), "%s in %.1f allocations", each, (double)n->allocations / tokens);
+}
+
+static void say_turns(struct heap_lines *l, const struct heap_view *v)
+{
+    char each[32];
+    own(heap_turns) struct heap_turns t = heap_turns_of(v->heap.p);
+    struct heap_rate r = heap_per_turn(&v->heap, &t);
+    if (isnan(r.bytes))
+        return;
+    text_bytes(each, r.bytes);
+    say(line(l, t.kind == SPAN_REQUEST ? "Per request" : "Per phase"), "%s in %.1f allocations, from the first to the last of %zu", each,
+        r.allocations, t.n);
 }
 
 /* What the rows of a sampled heap are worth. */
@@ -199,6 +220,7 @@ void heap_lines_of(const struct heap_view *v, struct heap_lines *out)
         say_amount(line(out, "Live at the end"), n.live_bytes, n.live, "block");
     say_peak(out, &n);
     say_temporary(out, h);
+    say_turns(out, v);
     say_tokens(out, v, &n);
     say_mode(out, h);
     say_unseen(out, h);
@@ -243,6 +265,17 @@ static void json_estimate(struct json_writer *w, const struct heap *h)
     json_close(w, '}');
 }
 
+static void json_rates(struct json_writer *w, const struct heap_view *v, const struct numbers *n)
+{
+    double tokens = (double)tokens_of(v);
+    own(heap_turns) struct heap_turns t = heap_turns_of(v->heap.p);
+    struct heap_rate r = heap_per_turn(&v->heap, &t);
+    real(w, "allocated_bytes_per_turn", r.bytes);
+    real(w, "allocations_per_turn", r.allocations);
+    real(w, "allocated_bytes_per_token", tokens > 0 && n->allocated >= 0 ? (double)n->allocated / tokens : UNKNOWN);
+    real(w, "allocations_per_token", tokens > 0 && n->allocations >= 0 ? (double)n->allocations / tokens : UNKNOWN);
+}
+
 void heap_lines_json(const struct heap_view *v, struct json_writer *w)
 {
     const struct heap *h = &v->heap;
@@ -260,8 +293,7 @@ void heap_lines_json(const struct heap_view *v, struct json_writer *w)
     number(w, "unseen", h->counted.unseen);
     real(w, "allocations_per_s", n.allocations >= 0 ? (double)n.allocations / n.seconds : UNKNOWN);
     real(w, "allocated_bytes_per_s", n.allocated >= 0 ? (double)n.allocated / n.seconds : UNKNOWN);
-    real(w, "allocated_bytes_per_token", v->look.tokens && n.allocated >= 0 ? (double)n.allocated / (double)v->look.tokens : UNKNOWN);
-    real(w, "allocations_per_token", v->look.tokens && n.allocations >= 0 ? (double)n.allocations / (double)v->look.tokens : UNKNOWN);
+    json_rates(w, v, &n);
     text(w, "mode", h->mode);
     number(w, "period_bytes", h->period ? h->period : HEAP_UNKNOWN);
     text(w, "allocator", h->allocator);

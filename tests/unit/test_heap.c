@@ -219,6 +219,18 @@ static void test_quick_turns(void)
     CHECK_EQ(grade_of(&h, &l, "come < main"), LEAK_GRADE_COUNT);
 }
 
+/* Loading is no part of a turn, nor is what comes after the last. */
+static void test_rate(void)
+{
+    own(profile) struct profile *p = heap_story_told("+ m 1000000 main;load\nat 1000\n+ a*3 100 main;serve\nat 2000\nspan request a 900 1900\n"
+                                                     "+ b*5 100 main;serve\nat 3000\nspan request b 1900 2000\n+ z 77 main;exit\n");
+    own(heap) struct heap h;
+    CHECK(heap_of(&h, p, false));
+    own(heap_turns) struct heap_turns t = heap_turns_of(p);
+    struct heap_rate r = heap_per_turn(&h, &t);
+    CHECK(r.bytes == 400 && r.allocations == 4);
+}
+
 /* Phases are turns where there are no requests: the one that comes most often. */
 static void test_phases(void)
 {
@@ -460,6 +472,7 @@ int main(void)
     test_growth(false);
     test_few_turns();
     test_quick_turns();
+    test_rate();
     test_phases();
     test_suppressions();
     test_over_time();
