@@ -68,7 +68,7 @@ static void memory(struct json_writer *w, const struct findings *f)
     json_key(w, "memory");
     json_open(w, '{');
     int64_t peak = !knows_peak ? 0 : heap->heap.counted.peak_bytes >= 0 ? heap->heap.counted.peak_bytes : heap->heap.whole.of[HEAP_PEAK_BYTES];
-    number(w, "peak_mb", knows_peak ? (double)peak / 1e6 : UNKNOWN);
+    number(w, "peak_mb", knows_peak && peak >= 0 ? (double)peak / 1e6 : UNKNOWN); /* a part of the time has none */
     number(w, "allocations", allocations > 0 ? (double)allocations : UNKNOWN);
     number(w, "allocated_mb", f->methods.has_bytes ? (double)f->methods.bytes_whole / 1e6 : UNKNOWN);
     number(w, "leaked_mb", knows_leaks ? (double)heap_leaked(heap).bytes / 1e6 : UNKNOWN); /* live at the end, not suppressed */

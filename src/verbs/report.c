@@ -300,7 +300,7 @@ static bool look_at_memory(const struct report_settings *s, const struct report_
     bool is_short = !asked->is_only && !s->deep && as && !strcmp(as->name, "text");
     if (asks_for_one(s) && !asked->is_only && !s->memory.fail_on_leaks)
         return false;
-    asked->look.parts = is_short ? HEAP_SHORT : asked->look.parts;
+    asked->look.parts = is_short && asked->look.parts == HEAP_ALL ? HEAP_SHORT : asked->look.parts;
     asked->look.most_rows = is_short ? SHORT_ROWS : s->deep ? 0 : s->top;
     asked->look.tokens = s->tokens;
     return heap_view_of(out, p, &asked->look);

@@ -28,6 +28,18 @@ static bool read_between(const char *text, struct selection *part, struct memory
     return true;
 }
 
+/* Without its beginning a recording does not say what is live: only what changed. */
+static bool read_from(const struct memory_wish *w, const struct selection *part, struct memory_asked *out, struct err *e)
+{
+    char from[32], to[32];
+    if (w->leaks || w->fail_on_leaks)
+        return err_set(e, ERR_USAGE, "--%s needs the recording from its start, and --from leaves that out", w->leaks ? "leaks" : "fail-on-leaks");
+    text_ns(from, (double)part->from_ns);
+    text_ns(to, (double)part->to_ns);
+    snprintf(out->change, sizeof out->change, part->to_ns ? "from %s to %s after the start" : "from %s after the start to the end", from, to);
+    return true;
+}
+
 static bool check(const struct memory_wish *w, struct err *e)
 {
     bool change = w->between || w->base;
@@ -43,7 +55,8 @@ static bool check(const struct memory_wish *w, struct err *e)
 
 bool memory_ask(const struct memory_wish *w, struct selection *part, struct memory_asked *out, struct err *e)
 {
-    if (!check(w, e) || (w->between && !read_between(w->between, part, out, e)))
+    if (!check(w, e) || (w->between && !read_between(w->between, part, out, e)) ||
+        (!w->between && part->from_ns && !read_from(w, part, out, e)))
         return false;
     if (w->base)
         snprintf(out->change, sizeof out->change, "since %.160s", w->base);
