@@ -11,6 +11,7 @@
 #include "render/names.h"
 #include "render/report_formats.h"
 #include "render/report_parts.h"
+#include "render/scopes_text.h"
 #include "render/system_info.h"
 #include "render/waits_text.h"
 #include "report_page.h" /* REPORT_STYLE and REPORT_SCRIPT, made by the build */
@@ -301,6 +302,12 @@ static void put_memory(const struct findings *f, struct sink *out)
     memory_html(f->r->p, f->r->deep ? 0 : f->r->most_rows, out);
 }
 
+static void put_scopes(const struct findings *f, struct sink *out)
+{
+    sink_puts(out, "<p class=\"lead\">What the program named itself. Calls are exact; self times add up to the whole, totals overlap.</p>\n");
+    scopes_html(f->r->p, f->r->order, f->r->deep ? 0 : f->r->most_rows, out);
+}
+
 static void put_system(const struct findings *f, struct sink *out)
 {
     char room[SYSTEM_ROOM];
@@ -339,6 +346,7 @@ static bool has_threads(const struct findings *f) { return profile_threads(f->r-
 static bool has_waits(const struct findings *f) { return waits_are_there(f->r->p) && !f->r->heap_only; }
 static bool has_heap(const struct findings *f) { return f->r->heap; }
 static bool has_memory(const struct findings *f) { return memory_is_there(f->r->p); }
+static bool has_scopes(const struct findings *f) { return f->scopes.n > 0 && !f->r->heap_only; }
 static bool has_system(const struct findings *f) { return system_is_known(f->r->p); }
 
 static const struct {
@@ -349,6 +357,7 @@ static const struct {
     {"insights",  "Insights",           always,      put_insights},
     {"hot",       "Functions",          always,      put_hot},
     {"heap",      "Heap memory",        has_heap,    put_heap},
+    {"scopes",    "Scopes",             has_scopes,  put_scopes},
     {"flame",     "Flame graph",        report_has_stacks, put_flame},
     {"tree",      "Call tree",          report_has_stacks, report_html_tree},
     {"hierarchy", "Callers and callees", always,     put_hierarchy},

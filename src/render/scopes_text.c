@@ -2,45 +2,52 @@
 #include "base/json.h"
 #include "base/text.h"
 
-static const struct column scope_columns[] = {
-    {"Calls",     "calls",        COLUMN_COUNT},
-    {"Total",     "total_ns",     COLUMN_NS},
-    {"Self",      "self_ns",      COLUMN_NS},
-    {"",          "self_share",   COLUMN_SHARE},
-    {"Min",       "min_ns",       COLUMN_NS},
-    {"Mean",      "mean_ns",      COLUMN_NS},
-    {"Max",       "max_ns",       COLUMN_NS},
-    {"P50",       "p50_ns",       COLUMN_NS},
-    {"P90",       "p90_ns",       COLUMN_NS},
-    {"P99",       "p99_ns",       COLUMN_NS},
-    {"Deviation", "deviation_ns", COLUMN_NS},
-    {"Allocs",    "allocations",  COLUMN_COUNT},
-    {"Bytes",     "bytes",        COLUMN_BYTES},
-    {"Scope",     "name",         COLUMN_TEXT},
-};
+#define NUMBER_COLUMNS(share)            \
+    {"Calls", "calls", COLUMN_COUNT},         \
+    {"Total", "total_ns", COLUMN_NS},         \
+    {"Self", "self_ns", COLUMN_NS},           \
+    {share, "self_share", COLUMN_SHARE},      \
+    {"Min", "min_ns", COLUMN_NS},             \
+    {"Mean", "mean_ns", COLUMN_NS},           \
+    {"Max", "max_ns", COLUMN_NS},             \
+    {"P50", "p50_ns", COLUMN_NS},             \
+    {"P90", "p90_ns", COLUMN_NS},             \
+    {"P99", "p99_ns", COLUMN_NS},             \
+    {"Deviation", "deviation_ns", COLUMN_NS}, \
+    {"Allocs", "allocations", COLUMN_COUNT},  \
+    {"Bytes", "bytes", COLUMN_BYTES}
+
+/* On a screen the name comes last, where it has room; in a page first, where it stays in sight and every column has a name to sort by. */
+static const struct column screen_columns[] = {NUMBER_COLUMNS(""), {"Scope", "name", COLUMN_TEXT}};
+static const struct column page_columns[] = {{"Scope", "name", COLUMN_CODE}, NUMBER_COLUMNS("Self %")};
+enum { SCOPE_COLUMNS = sizeof screen_columns / sizeof *screen_columns };
+enum name_at { NAME_FIRST, NAME_LAST };
 
 static double known(int64_t n) { return n < 0 ? UNKNOWN : (double)n; }
 
-static void scope_row(struct table *t, const struct profile *p, const struct scope_stats *s, int64_t whole)
+static void scope_row(struct table *t, const struct profile *p, const struct scope_stats *s, int64_t whole, enum name_at name)
 {
     const double cells[] = {
         (double)s->calls, (double)s->total_ns, (double)s->self_ns, whole ? (double)s->self_ns / (double)whole : 0,
         known(s->least_ns), s->mean_ns, known(s->most_ns), s->p50_ns, s->p90_ns, s->p99_ns, s->deviation_ns,
         known(s->allocations), known(s->bytes),
     };
+    if (name == NAME_FIRST)
+        table_text(t, profile_string(p, s->name));
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         table_number(t, cells[i]);
-    table_text(t, profile_string(p, s->name));
+    if (name == NAME_LAST)
+        table_text(t, profile_string(p, s->name));
 }
 
-static struct table *scope_table(const struct profile *p, const struct scopes *s, size_t most)
+static struct table *scope_table(const struct profile *p, const struct scopes *s, size_t most, enum name_at name)
 {
-    struct table *t = table_new(scope_columns, sizeof scope_columns / sizeof *scope_columns);
+    struct table *t = table_new(name == NAME_FIRST ? page_columns : screen_columns, SCOPE_COLUMNS);
     int64_t whole = 0;
     for (size_t i = 0; i < s->n; i++)
         whole += s->rows[i].self_ns;
     for (size_t i = 0; i < s->n && i < most; i++)
-        scope_row(t, p, &s->rows[i], whole);
+        scope_row(t, p, &s->rows[i], whole, name);
     return t;
 }
 
@@ -162,7 +169,7 @@ void scopes_print(const struct profile *p, enum top_order order, size_t most_row
     own(scopes) struct scopes s = scopes_of(p);
     scopes_sort(&s, p, order);
     size_t rows = at_most(s.n, most_rows), pairs = at_most(s.n_pairs, most_rows);
-    own(table) struct table *scopes = scope_table(p, &s, rows), *calls = pair_table(p, &s, pairs, true), *series = series_table(p);
+    own(table) struct table *scopes = scope_table(p, &s, rows, NAME_LAST), *calls = pair_table(p, &s, pairs, true), *series = series_table(p);
     table_print(scopes, style, out);
     if (rows < s.n)
         sink_printf(out, "(%zu more scope%s)\n", s.n - rows, s.n - rows == 1 ? "" : "s");
@@ -183,7 +190,7 @@ void scopes_markdown(const struct profile *p, enum top_order order, size_t most_
 {
     own(scopes) struct scopes s = scopes_of(p);
     scopes_sort(&s, p, order);
-    own(table) struct table *scopes = scope_table(p, &s, at_most(s.n, most_rows)), *series = series_table(p);
+    own(table) struct table *scopes = scope_table(p, &s, at_most(s.n, most_rows), NAME_LAST), *series = series_table(p);
     own(table) struct table *calls = pair_table(p, &s, at_most(s.n_pairs, most_rows), true);
     table_markdown(scopes, out);
     if (s.n_pairs) {
@@ -196,11 +203,48 @@ void scopes_markdown(const struct profile *p, enum top_order order, size_t most_
     }
 }
 
+static void html_notes(const struct scopes *s, size_t left_out, struct sink *out)
+{
+    own(buf) struct buf notes;
+    struct sink to;
+    buf_init(&notes, 4096);
+    sink_to_buf(&to, &notes);
+    if (left_out)
+        sink_printf(&to, "%zu more scope%s\n", left_out, left_out == 1 ? "" : "s");
+    print_notes(s, &to);
+    if (!sink_flush(&to, NULL))
+        return;
+    for (char *rest = NULL, *line = strtok_r(notes.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        sink_puts(out, "<p class=\"rest\">");
+        text_markup(out, view_of(line), 0);
+        sink_puts(out, "</p>\n");
+    }
+}
+
+void scopes_html(const struct profile *p, enum top_order order, size_t most_rows, struct sink *out)
+{
+    own(scopes) struct scopes s = scopes_of(p);
+    scopes_sort(&s, p, order);
+    size_t rows = at_most(s.n, most_rows);
+    own(table) struct table *scopes = scope_table(p, &s, rows, NAME_FIRST), *series = series_table(p);
+    own(table) struct table *calls = pair_table(p, &s, at_most(s.n_pairs, most_rows), true);
+    table_html(scopes, "scope-table", out);
+    html_notes(&s, s.n - rows, out);
+    if (s.n_pairs) {
+        sink_puts(out, "<h3>Who called whom</h3>\n");
+        table_html(calls, "scope-calls", out);
+    }
+    if (table_rows(series)) {
+        sink_puts(out, "<h3>Counters and gauges</h3>\n");
+        table_html(series, "series", out);
+    }
+}
+
 void scopes_json(const struct profile *p, enum top_order order, struct json_writer *w)
 {
     own(scopes) struct scopes s = scopes_of(p);
     scopes_sort(&s, p, order);
-    own(table) struct table *scopes = scope_table(p, &s, s.n), *calls = pair_table(p, &s, s.n_pairs, false), *series = series_table(p);
+    own(table) struct table *scopes = scope_table(p, &s, s.n, NAME_LAST), *calls = pair_table(p, &s, s.n_pairs, false), *series = series_table(p);
     json_key(w, "scopes");
     table_json(scopes, w);
     json_key(w, "scope_calls");

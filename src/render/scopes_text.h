@@ -10,6 +10,7 @@
 
 void scopes_print(const struct profile *p, enum top_order order, size_t most_rows, const struct table_style *style, struct sink *out);
 void scopes_markdown(const struct profile *p, enum top_order order, size_t most_rows, struct sink *out);
+void scopes_html(const struct profile *p, enum top_order order, size_t most_rows, struct sink *out);
 void scopes_json(const struct profile *p, enum top_order order, struct json_writer *w); /* "scopes", "scope_calls", "metrics" */
 
 /* Numbers that were read again and again: of the host, or a program's own. The caller's to free. */

@@ -129,6 +129,10 @@ def reports_have_calls():
     assert all(a == "0" for n, _, a in others if n != "attention"), others
     most_called = re.search(r"## Most Called Methods\n\n.*\n.*\n\| 1 \| (?:`norm`|norm) \| (\d+) ", text)
     assert most_called and int(most_called[1]) == calls["norm"], text[text.index("## Most Called"):][:400]
+    page = run(INFEROM, "report", path, "--format", "html").stdout
+    table = page[page.index('id="scope-table"'):]
+    shown = dict(re.findall(r"<code>(\w+)</code></td><td[^>]*>([\d\s\u202f\u00a0]+)</td>", table[:table.index("</table>")]))
+    assert {name: int(re.sub(r"\s", "", n)) for name, n in shown.items()} == dict(calls), (shown, table[:2000])
     for (caller, callee), n in pairs.items():
         if caller:
             section = text[text.index(f"### `{callee}`"):]
