@@ -63,15 +63,15 @@ static inline void add_length(struct scopes_node *w, uint64_t ticks, uint64_t *b
     PUT(*bucket, *bucket + 1);
 }
 
-/* How many of the next calls are counted only. */
+/* How many of the next calls are counted only. Some may be left from the last time: a call that had to be looked at came between. */
 static inline void choose_skip(struct block *b, struct node *n)
 {
     if (n->stride < 2)
         return;
     uint32_t skip = skips(b, n->stride);
+    PUT(n->w->skipped, n->w->skipped - n->skip + skip);
     PUT(n->skip, skip);
     PUT(*n->left, skip);
-    PUT(n->w->skipped, n->w->skipped + skip);
 }
 
 /* What the thread allocated since somebody was last charged is the innermost scope's. An agent that does not count says nothing. */
