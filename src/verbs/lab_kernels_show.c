@@ -11,14 +11,14 @@ static const struct column kernel_columns[] = {
     {"Median",     "median_ns",      COLUMN_NS},
     {"P90",        "p90_ns",         COLUMN_NS},
     {"Min",        "min_ns",         COLUMN_NS},
-    {"Deviation",  "deviation_ns",   COLUMN_NS},
+    {"Stddev",     "stddev_ns",      COLUMN_NS},
     {"GFLOPS",     "gflops",         COLUMN_FIXED, 1},
     {"GB/s",       "gb_per_s",       COLUMN_FIXED, 1},
-    {"ns/element", "ns_per_element", COLUMN_FIXED, 3},
+    {"ns/elem",    "ns_per_element", COLUMN_FIXED, 3},
     {"Of roof",    "share_of_roof",  COLUMN_SHARE},
     {"Bound by",   "bound_by",       COLUMN_TEXT},
-    {"Error",      "error",          COLUMN_REAL},
     {"Right",      "right",          COLUMN_TEXT},
+    {"Error",      "error",          COLUMN_REAL}, /* on paper only: a screen is narrow */
 };
 enum { COLUMNS = sizeof kernel_columns / sizeof *kernel_columns };
 
@@ -30,7 +30,7 @@ static const char *right_word(const struct kernel_result *k)
     return !k->check.is_checked ? "not checked" : kernel_is_right(k) ? "yes" : "NO";
 }
 
-static void add_row(struct table *t, const struct kernel_result *k, const struct roof *roof)
+static void add_row(struct table *t, const struct kernel_result *k, const struct roof *roof, bool on_paper)
 {
     struct limit limit = kernel_limit(k, roof);
     const double cells[] = {
@@ -44,15 +44,16 @@ static void add_row(struct table *t, const struct kernel_result *k, const struct
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         table_number(t, cells[i]);
     table_text(t, view_of(limit.by));
-    table_number(t, k->check.is_checked ? k->check.worst : UNKNOWN);
     table_text(t, view_of(right_word(k)));
+    if (on_paper)
+        table_number(t, k->check.is_checked ? k->check.worst : UNKNOWN);
 }
 
-static struct table *table_of(const struct kernel_answer *a)
+static struct table *table_of(const struct kernel_answer *a, bool on_paper)
 {
-    struct table *t = table_new(kernel_columns, COLUMNS);
+    struct table *t = table_new(kernel_columns, on_paper ? COLUMNS : COLUMNS - 1);
     for (size_t i = 0; i < a->n; i++)
-        add_row(t, &a->rows[i], a->roof);
+        add_row(t, &a->rows[i], a->roof, on_paper);
     return t;
 }
 
@@ -109,7 +110,7 @@ static void print_end(const struct kernel_answer *a, struct sink *out)
 
 void kernel_answer_print(const struct kernel_answer *a, const struct table_style *style, struct sink *out)
 {
-    own(table) struct table *t = table_of(a);
+    own(table) struct table *t = table_of(a, false);
     own(table) struct table *scaling = scaling_table(a);
     table_print(t, style, out);
     if (table_rows(scaling)) {
@@ -121,7 +122,7 @@ void kernel_answer_print(const struct kernel_answer *a, const struct table_style
 
 void kernel_answer_markdown(const struct kernel_answer *a, struct sink *out)
 {
-    own(table) struct table *t = table_of(a);
+    own(table) struct table *t = table_of(a, true);
     own(table) struct table *scaling = scaling_table(a);
     sink_printf(out, "# Kernels, %s\n\n", kernel_mode_names[a->mode]);
     table_markdown(t, out);
