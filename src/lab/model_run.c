@@ -141,6 +141,7 @@ static void figures(struct state *s)
     r->share_high = at_share(s->shares, r->pairs, 1);
     r->sample_ns = (double)session_counts(s->session)->sample_ns;
     r->cache_bytes = session_cache_bytes(s->session);
+    r->bytes_per_token = 2.0 * sizeof(float) * s->m->facts.layers * (double)model_kv_width(s->m);
     if (session_logits(s->session))
         r->logits_checksum = checksum(CHECKSUM_FIRST, session_logits(s->session), s->m->facts.vocabulary * sizeof(float));
 }

@@ -41,7 +41,8 @@ struct model_run {
     uint64_t checksum;        /* of the tokens that were made */
     uint64_t logits_checksum; /* of the last opinion about all tokens, to the bit */
     size_t made;
-    size_t cache_bytes;
+    size_t cache_bytes;     /* of keys and values, when the context is full */
+    double bytes_per_token; /* of them */
     bool is_stopped, is_full; /* ended before so many tokens */
 };
 

@@ -16,7 +16,7 @@ struct lab_model {
     struct model_settings model;
     uint64_t tokens, prompt_tokens;
     const char *prompt, *output;
-    bool facts, json;
+    bool facts, json, md;
 };
 
 #define S struct lab_model
@@ -28,6 +28,7 @@ static const struct option lab_model_options[] = {
     TEXT('o', "output", S, output, "FILE", "write the scopes and phases of the run as a capture file"),
     FLAG(0, "facts", S, facts, "only say what the model is; of .safetensors files, too"),
     FLAG(0, "json", S, json, "print JSON"),
+    FLAG(0, "md", S, md, "print Markdown"),
     OPTIONS_END
 };
 #undef S
@@ -113,6 +114,8 @@ static void print_run(const struct call *c, const struct model_answer *a)
     const struct lab_model *s = c->settings;
     if (s->json)
         model_answer_json(a, c->out);
+    else if (s->md)
+        model_answer_markdown(a, c->out);
     else
         model_answer_print(a, &(struct table_style){c->look.width, c->look.colour}, c->out);
 }
@@ -159,6 +162,8 @@ static bool lab_model(const struct call *c, struct err *e)
     const char *name = c->n_args ? c->args[0] : "medium";
     struct model_plan plan;
     struct session_plan session;
+    if (s->md && (s->json || s->facts))
+        return err_set(e, ERR_USAGE, "--md goes with neither --json nor --facts");
     if (s->facts && view_ends(view_of(name), VIEW(".safetensors")))
         return safetensors_facts(name, s->json, c->out, e);
     if (!model_settings_read(&s->model, &plan, &session, e))

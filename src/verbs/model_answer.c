@@ -89,17 +89,17 @@ static void phase_row(struct table *t, const char *name, const struct model_phas
     table_number(t, has_tokens ? per_second((double)p->tokens, p->cpu_ns) : UNKNOWN);
 }
 
-static void print_phases(const struct model_answer *a, const struct table_style *style, struct sink *out)
+static struct table *phases_table(const struct model_answer *a)
 {
     static const struct column columns[] = {
         {"Phase", "phase", COLUMN_TEXT},       {"Tokens", "tokens", COLUMN_COUNT}, {"Wall", "wall_ns", COLUMN_NS},
         {"Tokens/s", "per_s", COLUMN_FIXED, 1}, {"CPU", "cpu_ns", COLUMN_NS},      {"Tokens/CPU-s", "per_cpu_s", COLUMN_FIXED, 1},
     };
-    own(table) struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+    struct table *t = table_new(columns, sizeof columns / sizeof *columns);
     phase_row(t, "load", &a->load, false);
     phase_row(t, "prefill", &a->run->prefill, true);
     phase_row(t, "decode", &a->run->decode, true);
-    table_print(t, style, out);
+    return t;
 }
 
 static void print_step(const struct model_run *r, struct sink *out)
@@ -110,7 +110,7 @@ static void print_step(const struct model_run *r, struct sink *out)
     text_ns(p50, r->step_p50_ns);
     text_ns(p90, r->step_p90_ns);
     text_ns(p99, r->step_p99_ns);
-    sink_printf(out, "\na decode step takes %s (P90 %s, P99 %s)", p50, p90, p99);
+    sink_printf(out, "a decode step takes %s (P90 %s, P99 %s)", p50, p90, p99);
 }
 
 static void print_roof(const struct model_answer *a, struct sink *out)
@@ -128,7 +128,8 @@ static void print_roof(const struct model_answer *a, struct sink *out)
                 r->roof_bytes_per_s / 1e9, 100 * r->share, 100 * r->share_low, 100 * r->share_high, r->pairs);
 }
 
-static void print_scopes(const struct table_style *style, struct sink *out)
+/* NULL: nothing was recorded. */
+static struct table *scopes_table(double *out_covered)
 {
     static const struct column columns[] = {
         {"Scope", "scope", COLUMN_CODE}, {"Calls", "calls", COLUMN_COUNT}, {"Self", "self_ns", COLUMN_NS},
@@ -137,10 +138,10 @@ static void print_scopes(const struct table_style *style, struct sink *out)
     size_t n;
     double forward_ns;
     own(free) inferom_row *rows = scopes(&n);
-    double share = covered(rows, n, &forward_ns);
+    *out_covered = covered(rows, n, &forward_ns);
     if (!(forward_ns > 0))
-        return;
-    own(table) struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+        return NULL;
+    struct table *t = table_new(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < n; i++) {
         table_text(t, view_of(rows[i].name));
         table_number(t, (double)rows[i].calls);
@@ -149,8 +150,11 @@ static void print_scopes(const struct table_style *style, struct sink *out)
         table_number(t, rows[i].total_ns);
         table_number(t, rows[i].p50_ns);
     }
-    sink_char(out, '\n');
-    table_print(t, style, out);
+    return t;
+}
+
+static void print_covered(double share, struct sink *out)
+{
     sink_printf(out, "\nthe steps cover %.1f %% of the time of all passes\n", 100 * share);
 }
 
@@ -167,13 +171,74 @@ static void print_said(const struct model_answer *a, struct sink *out)
 
 void model_answer_print(const struct model_answer *a, const struct table_style *style, struct sink *out)
 {
+    double share;
+    own(table) struct table *phases = phases_table(a);
+    own(table) struct table *scoped = scopes_table(&share);
     model_facts_print(a->model, out);
     sink_printf(out, "threads  %u\n\n", a->model->threads);
-    print_phases(a, style, out);
+    table_print(phases, style, out);
+    sink_char(out, '\n');
     print_step(a->run, out);
     print_roof(a, out);
-    print_scopes(style, out);
+    if (scoped) {
+        sink_char(out, '\n');
+        table_print(scoped, style, out);
+        print_covered(share, out);
+    }
     print_said(a, out);
+}
+
+/* For documents. */
+
+static struct table *facts_table(const struct model_answer *a)
+{
+    static const struct column columns[] = {{"Model", "fact", COLUMN_TEXT}, {"", "value", COLUMN_TEXT}};
+    struct table *t = table_new(columns, 2);
+    const struct {
+        const char *name;
+        uint64_t n;
+    } numbers[] = {
+        {"parameters", a->model->parameters}, {"layers", a->model->layers}, {"width", a->model->width}, {"heads", a->model->heads},
+        {"context", a->model->context}, {"vocabulary", a->model->vocabulary}, {"bytes a decode step reads", a->model->step_bytes},
+        {"threads", a->model->threads}, {"seed", a->seed},
+    };
+    char text[64];
+    table_text(t, VIEW("name"));
+    table_text(t, view_of(a->model->name));
+    table_text(t, VIEW("architecture, precision"));
+    snprintf(text, sizeof text, "%s, %s", a->model->architecture, a->model->precision);
+    table_text(t, view_of(text));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        text_count(text, (int64_t)numbers[i].n);
+        table_text(t, view_of(numbers[i].name));
+        table_text(t, view_of(text));
+    }
+    snprintf(text, sizeof text, "%016" PRIx64 " of %zu tokens", a->run->checksum, a->run->made);
+    table_text(t, VIEW("checksum"));
+    table_text(t, view_of(text));
+    table_text(t, VIEW("said"));
+    table_text(t, a->said);
+    return t;
+}
+
+void model_answer_markdown(const struct model_answer *a, struct sink *out)
+{
+    double share;
+    own(table) struct table *facts = facts_table(a);
+    own(table) struct table *phases = phases_table(a);
+    own(table) struct table *scoped = scopes_table(&share);
+    sink_puts(out, "# A run of the reference model\n\n");
+    table_markdown(facts, out);
+    sink_puts(out, "\n## Phases\n\n");
+    table_markdown(phases, out);
+    sink_char(out, '\n');
+    print_step(a->run, out);
+    print_roof(a, out);
+    if (!scoped)
+        return;
+    sink_puts(out, "\n## Scopes\n\n");
+    table_markdown(scoped, out);
+    print_covered(share, out);
 }
 
 /* For programs. */
@@ -297,6 +362,7 @@ void model_answer_json(const struct model_answer *a, struct sink *out)
     number(&w, "sample_ns", a->run->sample_ns);
     steps_json(&w, a->run);
     whole(&w, "cache_bytes", a->run->cache_bytes);
+    number(&w, "cache_bytes_per_token", a->run->bytes_per_token);
     roof_json(&w, a);
     scopes_json(&w);
     text(&w, "text", a->said);

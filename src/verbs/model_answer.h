@@ -18,6 +18,7 @@ struct model_answer {
 /* The facts alone, or of everything that was measured; scopes come from the client library. */
 void model_facts_print(const struct model_facts *m, struct sink *out);
 void model_answer_print(const struct model_answer *a, const struct table_style *style, struct sink *out);
+void model_answer_markdown(const struct model_answer *a, struct sink *out);
 void model_answer_json(const struct model_answer *a, struct sink *out);
 
 struct json_writer;

@@ -47,6 +47,9 @@ warm = [model("small", "--temperature", "0.9", "--seed", "5", "--tokens", "30")[
 check("the same seed, the same throws", warm[0] == warm[1], warm[0])
 check("the context is the end", model("small", "--tokens", "1000")["context_full"] is True, "")
 
+md = subprocess.run([INFEROM, "lab", "model", "small", "--md"], stdout=subprocess.PIPE, text=True).stdout
+check("for documents", "| parameters | 470 528 |" in md and "| decode | 47 |" in md and "| `layer 1` |" in md, md[:300])
+
 # What was made when it is stopped is shown; nothing is printed at exit that nobody asked for.
 child = subprocess.Popen([INFEROM, "lab", "model", "huge", "--tokens", "1000", "--precision", "f32", "--json"],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
