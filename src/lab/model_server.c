@@ -111,7 +111,7 @@ static void put_model(struct json_writer *w, const struct model_server *s)
     put_text(w, "architecture", f->architecture);
     put_text(w, "ftype", f->precision);
     put_count(w, "n_vocab", f->vocabulary);
-    put_count(w, "n_ctx", f->context < SESSION_CONTEXT_USUAL ? f->context : SESSION_CONTEXT_USUAL);
+    put_count(w, "n_ctx", s->plan.usual.context);
     put_count(w, "n_ctx_train", f->context);
     put_count(w, "n_embd", f->width);
     put_count(w, "n_layer", f->layers);
@@ -191,15 +191,23 @@ static void stir(void *self)
     turns_stir(s->turns);
 }
 
+/* The tokens of a request and its answer together. */
+static uint32_t context_of(const struct model_server_plan *p)
+{
+    uint32_t most = model_facts(p->model)->context, wanted = p->usual.context ? p->usual.context : SESSION_CONTEXT_USUAL;
+    return wanted < most ? wanted : most;
+}
+
 bool model_server_open(struct model_server **out, const struct model_server_plan *p, struct err *e)
 {
     own(model_server) struct model_server *s = mem_new(sizeof *s);
     s->plan = *p;
+    s->plan.usual.context = context_of(p);
     s->since_s = time(NULL);
     if (getrandom(&s->run, sizeof s->run, 0) < 0)
         s->run = (uint32_t)s->since_s;
     s->turns = turns_new(&(struct turns_plan){
-        .model = p->model, .most_running = p->most_running, .most_waiting = p->most_waiting, .seed = p->seed});
+        .model = p->model, .most_running = p->most_running, .most_waiting = p->most_waiting, .usual = s->plan.usual});
     struct http_plan http = {
         .address = p->address, .port = p->port, .routes = routes, .self = s, .explain = explain, .changed = stir};
     if (!http_server_open(&s->http, &http, e))

@@ -30,7 +30,7 @@ struct model_server_plan {
     const char *address; /* NULL: 127.0.0.1 */
     uint16_t port;       /* 0: any */
     size_t most_running, most_waiting;
-    uint64_t seed; /* of requests that say none */
+    struct session_plan usual; /* what requests do not say; a context of 0 is the model's, SESSION_CONTEXT_USUAL at most */
 };
 
 bool model_server_open(struct model_server **out, const struct model_server_plan *p, struct err *e) MUST_CHECK;

@@ -98,7 +98,12 @@ static bool read_count(struct reading *r, uint64_t least, const char *what)
 }
 
 static bool read_tokens(struct reading *r) { return read_count(r, 1, "a whole number above 0"); }
-static bool read_top_k(struct reading *r) { return read_count(r, 0, "a whole number"); }
+
+static bool read_top_k(struct reading *r)
+{
+    r->q->has_top_k = true;
+    return read_count(r, 0, "a whole number");
+}
 
 static bool read_seed(struct reading *r)
 {
@@ -120,6 +125,7 @@ static bool read_temperature(struct reading *r)
     if (n < 0 || n > MOST_TEMPERATURE)
         return is_outside(r, "between 0 and 2");
     r->q->temperature = n;
+    r->q->has_temperature = true;
     return true;
 }
 
@@ -390,7 +396,7 @@ bool openai_request_read(struct openai_request *out, enum openai_kind kind, stru
     reader_over(&in, "the body", body);
     own(json_reader) struct json_reader j;
     json_from(&j, &in);
-    *out = (struct openai_request){.kind = kind, .model = "", .temperature = 1};
+    *out = (struct openai_request){.kind = kind, .model = ""};
     struct reading r = {.q = out, .j = &j, .why = why, .body_bytes = body.n};
     return read_parameters(&r) && has_question(out, why);
 }

@@ -39,7 +39,7 @@ struct openai_request {
     double temperature;
     uint64_t top_k; /* 0: all */
     uint64_t seed;
-    bool has_seed;
+    bool has_temperature, has_top_k, has_seed; /* said; else the server's own are used */
     struct view stops[OPENAI_STOPS];
     size_t n_stops;
     bool is_stream, want_usage; /* usage as a last piece of the stream */

@@ -9,7 +9,7 @@
 #define LEAST_ROOM (64 << 10) /* of a stream, before a step: an event always fits */
 #define TEXT_DEFAULT 16       /* tokens of a completion when nothing was said: the API's */
 
-struct turn *turn_new(struct model *m, struct openai_request *q, const char *id, uint64_t seed, struct http_reply *r)
+struct turn *turn_new(struct model *m, struct openai_request *q, const char *id, const struct session_plan *usual, struct http_reply *r)
 {
     struct turn *t = mem_new(sizeof *t);
     t->model = m;
@@ -20,8 +20,12 @@ struct turn *turn_new(struct model *m, struct openai_request *q, const char *id,
     t->answer = (struct openai_answer){
         .kind = t->q.kind, .id = t->id, .model = model_facts(m)->name, .created_s = time(NULL), .want_usage = t->q.want_usage};
     t->usage.arrived_ns = clock_monotonic_ns();
-    if (!t->q.has_seed)
-        t->q.seed = seed;
+    t->plan = (struct session_plan){
+        .seed = t->q.has_seed ? t->q.seed : usual->seed,
+        .temperature = t->q.has_temperature ? t->q.temperature : usual->temperature,
+        .top_k = t->q.has_top_k ? (uint32_t)t->q.top_k : usual->top_k,
+        .context = usual->context,
+    };
     stop_text_init(&t->out, t->q.stops, t->q.n_stops);
     buf_init(&t->text, SIZE_MAX / 16); /* bounded by the tokens it is made of */
     return t;
@@ -84,13 +88,12 @@ static bool refuse(struct turn *t, const struct openai_error *why)
 static bool fits(struct turn *t)
 {
     struct openai_error why;
-    uint64_t context = model_facts(t->model)->context;
-    context = context < SESSION_CONTEXT_USUAL ? context : SESSION_CONTEXT_USUAL;
+    uint64_t context = t->plan.context;
     if (!t->prompt.n)
         return openai_refuse(&why, 400, "prompt", NULL, "the prompt is empty"), refuse(t, &why);
     if (t->prompt.n >= context) {
         openai_refuse(&why, 400, t->q.kind == OPENAI_CHAT ? "messages" : "prompt", "context_length_exceeded",
-                      "the prompt has %zu tokens, and the model's context is %llu tokens", t->prompt.n, (unsigned long long)context);
+                      "the prompt has %zu tokens, and the context is %llu tokens", t->prompt.n, (unsigned long long)context);
         return refuse(t, &why);
     }
     uint64_t room = context - t->prompt.n, wanted = t->q.most_tokens;
@@ -110,13 +113,8 @@ bool turn_begin(struct turn *t)
     t->usage.prompt_tokens = t->prompt.n;
     if (!fits(t))
         return false;
-    struct session_plan plan = {
-        .seed = t->q.seed,
-        .temperature = t->q.temperature,
-        .top_k = (uint32_t)t->q.top_k,
-        .context = (uint32_t)(t->prompt.n + t->most_tokens),
-    };
-    t->session = session_new(t->model, &plan);
+    t->plan.context = (uint32_t)(t->prompt.n + t->most_tokens); /* as large as it can become, and no larger */
+    t->session = session_new(t->model, &t->plan);
     if (t->q.is_stream) {
         http_reply_field(t->reply, "Cache-Control", "no-cache");
         http_reply_begin(t->reply, 200, "text/event-stream");

@@ -34,6 +34,7 @@ struct turn {
     struct openai_usage usage;
     inferom_request *request;
     struct model *model;
+    struct session_plan plan;
     struct session *session; /* NULL: has not begun */
     struct tokens prompt;
     size_t fed;
@@ -43,8 +44,8 @@ struct turn {
     bool has_spoken; /* a piece of the stream has gone out */
 };
 
-/* Takes the request and the reply. `seed` is for those who did not say one. */
-struct turn *turn_new(struct model *m, struct openai_request *q, const char *id, uint64_t seed, struct http_reply *r);
+/* Takes the request and the reply. `usual` is what the request does not say; its context is a bound. */
+struct turn *turn_new(struct model *m, struct openai_request *q, const char *id, const struct session_plan *usual, struct http_reply *r);
 
 bool turn_begin(struct turn *t);          /* false: it was refused, and is over */
 enum turn_step turn_step(struct turn *t); /* after TURN_OVER only turn_free() */

@@ -52,7 +52,7 @@ bool turns_take(struct turns *t, struct openai_request *q, const char *id, struc
     pthread_mutex_lock(&t->lock);
     bool is_taken = has_place(t, why);
     if (is_taken) {
-        *t->last = turn_new(t->plan.model, q, id, t->plan.seed, r);
+        *t->last = turn_new(t->plan.model, q, id, &t->plan.usual, r);
         t->last = &(*t->last)->next;
         t->counts.waiting++;
         t->is_stirred = true;

@@ -20,7 +20,7 @@ struct turns;
 struct turns_plan {
     struct model *model;
     size_t most_running, most_waiting;
-    uint64_t seed; /* of requests that say none */
+    struct session_plan usual; /* what requests do not say; its context bounds all of them */
 };
 
 struct turns_counts {

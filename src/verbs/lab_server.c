@@ -2,32 +2,43 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "lab/model_server.h"
+#include "verbs/model_options.h"
 #include "verbs/verb.h"
 
 struct server_settings {
-    const char *model, *host;
-    uint64_t port, seed, threads, parallel, queue, duration_ns;
+    struct model_settings model;
+    const char *host;
+    uint64_t port, parallel, queue, duration_ns;
 };
 
 #define NS_PER_S UINT64_C(1000000000)
 
 #define S struct server_settings
 static const struct option server_options[] = {
-    TEXT('m', "model", S, model, "MODEL", "a preset that 'inferom lab model' lists, or a GGUF file"),
     TEXT(0, "host", S, host, "ADDRESS", "numeric address to listen on"),
     NUMBER('p', "port", S, port, "PORT", "port to listen on; 0 is any that is free", 0, 65535),
-    NUMBER('t', "threads", S, threads, "N", "threads that compute; 0 is one", 0, 1024),
-    NUMBER('s', "seed", S, seed, "N", "of a preset's weights, and of requests that say none", 0, UINT64_MAX),
     NUMBER(0, "parallel", S, parallel, "N", "requests that are answered at the same time", 1, 4096),
     NUMBER(0, "queue", S, queue, "N", "requests that may wait beside them; more are told to come again", 1, 65536),
     DURATION('d', "duration", S, duration_ns, "end after this long; 0 is never", 0, 86400 * NS_PER_S),
+    MODEL_OPTIONS(S),
     OPTIONS_END
 };
 #undef S
 
 static bool is_loopback(const char *host) { return !strncmp(host, "127.", 4) || !strcmp(host, "::1"); }
 
-static bool serve(const struct call *c, struct model *m, struct err *e)
+static bool say_where(const struct call *c, const struct model *m, uint16_t port, struct err *e)
+{
+    const struct server_settings *s = c->settings;
+    bool is_v6 = strchr(s->host, ':');
+    if (!is_loopback(s->host))
+        log_warn("everybody who reaches %s can use this server: it asks for no key", s->host);
+    text_safe(c->out, view_of(model_facts(m)->name), 0);
+    sink_printf(c->out, " listens on http://%s%s%s:%u\n", is_v6 ? "[" : "", s->host, is_v6 ? "]" : "", port);
+    return sink_flush(c->out, e);
+}
+
+static bool serve(const struct call *c, struct model *m, const struct session_plan *usual, struct err *e)
 {
     const struct server_settings *s = c->settings;
     own(model_server) struct model_server *server = NULL;
@@ -37,16 +48,9 @@ static bool serve(const struct call *c, struct model *m, struct err *e)
         .port = (uint16_t)s->port,
         .most_running = s->parallel,
         .most_waiting = s->queue,
-        .seed = s->seed,
+        .usual = *usual,
     };
-    if (!model_server_open(&server, &plan, e))
-        return false;
-    if (!is_loopback(s->host))
-        log_warn("everybody who reaches %s can use this server: it asks for no key", s->host);
-    bool is_v6 = strchr(s->host, ':');
-    text_safe(c->out, view_of(model_facts(m)->name), 0);
-    sink_printf(c->out, " listens on http://%s%s%s:%u\n", is_v6 ? "[" : "", s->host, is_v6 ? "]" : "", model_server_port(server));
-    if (!sink_flush(c->out, e))
+    if (!model_server_open(&server, &plan, e) || !say_where(c, m, model_server_port(server), e))
         return false;
     model_server_run(server, c->stop, s->duration_ns ? clock_monotonic_ns() + s->duration_ns : UINT64_MAX);
     return true;
@@ -56,24 +60,29 @@ static bool lab_server(const struct call *c, struct err *e)
 {
     const struct server_settings *s = c->settings;
     own(model) struct model *m = NULL;
-    struct model_plan plan = {.seed = s->seed, .threads = (unsigned)s->threads};
-    return model_open(s->model, &plan, &m, e) && serve(c, m, e);
+    struct model_plan plan;
+    struct session_plan usual;
+    return model_settings_read(&s->model, &plan, &usual, e) && model_open(c->n_args ? c->args[0] : "medium", &plan, &m, e) &&
+           serve(c, m, &usual, e);
 }
 
 const struct verb verb_lab_server = {
     .name = "lab server",
-    .args = "",
+    .args = "[MODEL]",
+    .most_args = 1,
     .what = "serve the reference model as an OpenAI-compatible HTTP server",
-    .about = "Answers POST /v1/chat/completions and /v1/completions, whole or as a stream, and GET /v1/models and /health. "
-             "Requests take turns, a token each; beyond --parallel they wait, beyond --queue they are refused with status 429. "
-             "The same seed and words give the same text, whoever else is asking. Answers carry token counts and llama.cpp's "
-             "timings. Ends well on Ctrl-C: what is unfinished is told so.\n"
+    .about = "MODEL is what 'inferom lab model' takes: a preset or a .gguf file. Answers POST /v1/chat/completions and "
+             "/v1/completions, whole or as a stream, and GET /v1/models and /health. Requests take turns, a token each; beyond "
+             "--parallel they wait, beyond --queue they are refused with status 429. The same seed and words give the same text, "
+             "whoever else is asking. Answers carry token counts and llama.cpp's timings. What a request does not say, --seed, "
+             "--temperature and --top-k do.\n"
              "\n"
+             "The address is printed when it can be asked. Ctrl-C ends the server: answers that are not complete say so. "
              "Each request is a request of a recording: 'inferom record -- inferom lab server' splits by it.",
-    .example = "inferom lab server --model small --port 0 --duration 1s",
+    .example = "inferom lab server small --port 0 --duration 1s",
     .options = server_options,
-    .defaults = &(const struct server_settings){.model = "small", .host = "127.0.0.1", .port = 8080, .seed = 1, .threads = 1,
-                                                .parallel = 32, .queue = 256},
+    .defaults = &(const struct server_settings){
+        .model = {.seed = 1, .threads = 1, .temperature = "1"}, .host = "127.0.0.1", .port = 8080, .parallel = 32, .queue = 256},
     .settings_size = sizeof(struct server_settings),
     .watches_stop = true,
     .run = lab_server,

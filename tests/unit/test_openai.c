@@ -108,7 +108,7 @@ static void check_taken(void)
     CHECK(view_same(q.messages[1].text, VIEW("ab")));
     CHECK_EQ(q.messages[2].text.n, 0);
     CHECK_EQ(q.most_tokens, 5);
-    CHECK(q.temperature == 0.25 && q.has_seed && q.seed == (uint64_t)-3 && q.top_k == 3);
+    CHECK(q.has_temperature && q.temperature == 0.25 && q.has_seed && q.seed == (uint64_t)-3 && q.has_top_k && q.top_k == 3);
     CHECK(q.n_stops == 2 && view_same(q.stops[1], VIEW("yy")));
     CHECK(q.is_stream && q.want_usage && q.goes_on);
 }
@@ -119,7 +119,7 @@ static void check_unsaid(void)
     CHECK(read_one(&q, OPENAI_TEXT, "{\"prompt\":[\"a\\u0000b\"],\"seed\":null,\"stop\":null,\"stream\":null,\"max_tokens\":null,\"n\":null}"));
     CHECK(view_same(q.prompt, VIEW("a\0b")));
     CHECK_STR(q.model, "");
-    CHECK(q.temperature == 1 && !q.has_seed && !q.most_tokens && !q.n_stops && !q.is_stream && !q.want_usage && !q.goes_on);
+    CHECK(!q.has_temperature && !q.has_top_k && !q.has_seed && !q.most_tokens && !q.n_stops && !q.is_stream && !q.want_usage && !q.goes_on);
 }
 
 /* The same key again: the last one counts, as everywhere. */
