@@ -25,16 +25,20 @@ static const struct option server_options[] = {
 };
 #undef S
 
+/* Names are looked up nowhere: an address of the machine is a number, but for the one that everybody types. */
+static const char *address_of(const struct server_settings *s) { return strcmp(s->host, "localhost") ? s->host : "127.0.0.1"; }
+
 static bool is_loopback(const char *host) { return !strncmp(host, "127.", 4) || !strcmp(host, "::1"); }
 
 static bool say_where(const struct call *c, const struct model *m, uint16_t port, struct err *e)
 {
     const struct server_settings *s = c->settings;
-    bool is_v6 = strchr(s->host, ':');
-    if (!is_loopback(s->host))
-        log_warn("everybody who reaches %s can use this server: it asks for no key", s->host);
+    const char *address = address_of(s);
+    bool is_v6 = strchr(address, ':');
+    if (!is_loopback(address))
+        log_warn("everybody who reaches %s can use this server: it asks for no key", address);
     text_safe(c->out, view_of(model_facts(m)->name), 0);
-    sink_printf(c->out, " listens on http://%s%s%s:%u\n", is_v6 ? "[" : "", s->host, is_v6 ? "]" : "", port);
+    sink_printf(c->out, " listens on http://%s%s%s:%u\n", is_v6 ? "[" : "", address, is_v6 ? "]" : "", port);
     return sink_flush(c->out, e);
 }
 
@@ -44,7 +48,7 @@ static bool serve(const struct call *c, struct model *m, const struct session_pl
     own(model_server) struct model_server *server = NULL;
     struct model_server_plan plan = {
         .model = m,
-        .address = s->host,
+        .address = address_of(s),
         .port = (uint16_t)s->port,
         .most_running = s->parallel,
         .most_waiting = s->queue,

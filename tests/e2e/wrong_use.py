@@ -69,6 +69,11 @@ ROWS = [
     ("INFEROM_REPORT_TOP=x report ok.folded", USAGE, "inferom report: INFEROM_REPORT_TOP: 'x' is not a whole number"),
     ("INFEROM_COLOR=x formats",          USAGE,      "inferom: INFEROM_COLOR: 'x' is not one of auto, always, never"),
 
+    ("lab server --port 99999",          USAGE,      "inferom lab server: --port: 99999 is outside 0..65535"),
+    ("lab server --temperature warm",    USAGE,      "inferom lab server: --temperature: 'warm' is not a number from 0 up"),
+    ("lab server --parallel 0",          USAGE,      "inferom lab server: --parallel: 0 is outside 1..4096"),
+    ("lab server smal",                  NOT_FOUND,  "inferom lab server: there is no model 'smal'; there are small, medium, large and huge, and any .gguf file (did you mean 'small'?)"),
+
     # Words.
     ("convert",                          USAGE,      "inferom convert: IN is missing (usage: inferom convert [options] IN)"),
     ("convert ok.folded b",              USAGE,      "inferom convert: one word too many: 'b' (usage: inferom convert [options] IN)"),
