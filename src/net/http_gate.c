@@ -118,6 +118,7 @@ void http_gate_accept(struct http_server *s)
             watch_listener(s, false); /* until one of those that are answered has gone */
             return;
         }
+        /* cppcheck-suppress nullPointer ; who it is may stay unknown: accept(2) */
         int fd = accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
             bool is_full = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
