@@ -93,6 +93,31 @@ static int most_bytes_first(const void *pa, const void *pb)
     return (a->thread.i > b->thread.i) - (a->thread.i < b->thread.i);
 }
 
+/* What the program's own scopes counted; the scope is the innermost frame of a row. */
+static void add_counted(struct heap_groups *g, struct idmap *map, const struct heap *h, bool by_thread)
+{
+    const struct sample_set *set = scopes_counted(h->p);
+    size_t allocations = set ? measure_named(h->p, set, VIEW("allocations")) : 0, bytes = set ? measure_named(h->p, set, VIEW("allocated")) : 0;
+    size_t calls = set ? measure_named(h->p, set, VIEW("calls")) : 0;
+    if (!set || allocations == set->n_measures || bytes == set->n_measures)
+        return;
+    for (size_t i = 0; i < set->n; i++) {
+        const struct frame *f = profile_frame(h->p, profile_stack(h->p, set->stacks[i])->frame);
+        thread_id thread = set->contexts ? profile_context(h->p, set->contexts[i])->thread : (thread_id){0};
+        struct heap_group key = {.text = profile_function(h->p, f->function)->name, .thread = by_thread ? thread : (thread_id){0}};
+        if (!set->values[allocations][i] && !set->values[bytes][i])
+            continue;
+        size_t before = g->n;
+        struct heap_group *to = group_for(g, map, h, key);
+        if (g->n > before)
+            for (int m = 0; m < HEAP_MEASURES; m++)
+                to->sums.of[m] = m == HEAP_ALLOCS || m == HEAP_BYTES ? 0 : HEAP_UNKNOWN;
+        to->sums.of[HEAP_ALLOCS] = heap_sum(to->sums.of[HEAP_ALLOCS], set->values[allocations][i]);
+        to->sums.of[HEAP_BYTES] = heap_sum(to->sums.of[HEAP_BYTES], set->values[bytes][i]);
+        to->times = heap_sum(to->times, calls < set->n_measures ? set->values[calls][i] : 0);
+    }
+}
+
 struct heap_groups heap_groups_of(const struct heap *h, struct view label, bool by_thread)
 {
     struct heap_groups g = {0};
@@ -114,10 +139,14 @@ struct heap_groups heap_groups_of(const struct heap *h, struct view label, bool 
         struct heap_group key = {.text = l->text, .number = l->number, .thread = by_thread ? c->thread : (thread_id){0}};
         add_sums(&group_for(&g, &map, h, key)->sums, &sums[i]);
     }
+    bool is_counted = !g.n && view_same(label, VIEW("scope"));
+    if (is_counted)
+        add_counted(&g, &map, h, by_thread);
     idmap_done(&map);
     if (g.n)
         qsort(g.rows, g.n, sizeof *g.rows, most_bytes_first);
-    count_times(&g, h->p, label, by_thread);
+    if (!is_counted)
+        count_times(&g, h->p, label, by_thread);
     return g;
 }
 

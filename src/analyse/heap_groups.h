@@ -2,7 +2,9 @@
  * heap_groups.h - allocations by what they were for: scope, phase or request; and how large and how old blocks were
  *
  * A row knows what its allocation was for where the recorder did: labels scope, phase and request of its context. Rows
- * without such a label belong to no group; their sum is kept as `rest`.
+ * without such a label belong to no group; their sum is kept as `rest`. Where no row knows its scope, but the program's own
+ * scopes counted what was allocated in them (libinferom asks the heap's agent), groups are theirs: exact, per thread, and
+ * without what is live.
  *
  * Owns: its rows.
  */

@@ -296,6 +296,46 @@ def killed_recorder():
     assert not [n for n in set(os.listdir(tempfile.gettempdir())) - before if n.startswith("inferom-scopes")]
 
 
+ALLOCATING = """
+#include <inferom.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+static void *volatile kept;
+static void *work(void *times)
+{
+    for (intptr_t i = 0; i < (intptr_t)times; i++) {
+        INFEROM_SCOPE("outer");
+        kept = malloc(100);
+        {
+            INFEROM_SCOPE("inner");
+            kept = malloc(1000);
+            free(kept);
+        }
+    }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t other;
+    pthread_create(&other, NULL, work, (void *)(intptr_t)300);
+    work((void *)(intptr_t)100);
+    pthread_join(other, NULL);
+    return 0;
+}
+"""
+
+
+def heap_by_scope():
+    """What scopes allocated stands in the memory part of a report: exact, for each scope and each thread."""
+    inferom("record", "--heap=exact", "-o", "run.inferom", "--", compiled(ALLOCATING, "allocating"))
+    heap = report("--heap")["heap"]
+    rows = {r["scope"]: (r["allocations"], r["alloc_bytes"], r["times"], r["bytes_each"]) for r in heap["scopes"]}
+    assert rows == {"outer": (400, 40000, 400, 100), "inner": (400, 400000, 400, 1000)}, rows
+    threads = sorted((r["scope"], r["allocations"], r["alloc_bytes"]) for r in heap["scope_threads"])
+    assert threads == [("inner", 100, 100000), ("inner", 300, 300000), ("outer", 100, 10000), ("outer", 300, 30000)], threads
+
+
 def main():
     told = json.loads(inferom("doctor", "--json"))
     if next(f for f in told if f["name"] == "cpu sampling")["state"] == "off":

@@ -1,40 +1,11 @@
 /* Stories whose answers a reader can add up by hand: what was allocated, is live, was live at the peak, leaks, grew. */
 #include "analyse/heap.h"
-#include "analyse/heap_change.h"
-#include "analyse/heap_groups.h"
 #include "analyse/heap_growth.h"
 #include "analyse/heap_leaks.h"
-#include "analyse/heap_mapped.h"
+#include "heap_paths.h"
 #include "heap_story.h"
-#include "analyse/difference.h"
-#include "model/filter.h"
-#include "model/settle.h"
 
 #include <math.h>
-
-/* "leaky < work < main" */
-static const char *path_text(const struct heap *h, uint32_t node, char out[256])
-{
-    func_id f[16];
-    size_t n = heap_path(&h->tree, node, f, 16);
-    out[0] = '\0';
-    for (size_t i = 0; i < n && i < 16; i++) {
-        size_t at = strlen(out);
-        snprintf(out + at, 256 - at, "%s%s", i ? " < " : "", profile_string(h->p, profile_function(h->p, f[i])->name).at);
-    }
-    return out;
-}
-
-static const struct heap_sums *sums_at(const struct heap *h, const char *path)
-{
-    char text[256];
-    for (size_t i = 0; i < h->n; i++)
-        if (!strcmp(path_text(h, h->rows[i].node, text), path))
-            return &h->rows[i].sums;
-    printf("no path %s\n", path);
-    check_failures++;
-    return &h->whole;
-}
 
 /* As the fixture of the recorder: 10 000 blocks, 9 000 freed, 1 000 of 4 096 bytes leaked by leaky(). */
 static const char leaky_story[] =
@@ -287,159 +258,6 @@ static void test_suppressions(void)
     }
 }
 
-static void test_over_time(void)
-{
-    own(profile) struct profile *p = heap_story_told("+ a 100 main;f\nat 1000\n+ b 200 main;f\nat 2000\n+ c 400 main;g\nat 3000\n- b\nat 4000\n");
-    own(heap) struct heap h;
-    own(heap_growth) struct heap_growth g;
-    CHECK(heap_of(&h, p, false) && heap_growth_of(&g, &h));
-    const int64_t live[] = {100, 300, 700, 500};
-    CHECK_EQ(g.n, 4);
-    for (size_t i = 0; i < g.n && i < 4; i++) {
-        CHECK_EQ(g.moments[i].live_bytes, live[i]);
-        CHECK_EQ(g.moments[i].time_ns, (1000 + 1000 * i) * STORY_MS);
-    }
-    CHECK_EQ(g.n_rows, 1); /* f has 100 at the first quarter (750 ms) and at the end */
-    CHECK_EQ(heap_grew(&g.rows[0]), 400);
-    CHECK_EQ(g.rows[0].live_bytes[2], 400);
-}
-
-/* Snapshots: of two moments, and of two recordings. */
-static void test_change(void)
-{
-    own(profile) struct profile *p = heap_story_told("+ a 100 main;f\nat 1000\n+ b 200 main;f\n- a\nat 2000\n+ c 400 main;g\nat 3000\n- b\nat 4000\n");
-    own(profile) struct profile *part = NULL, *change = NULL, *other = heap_story_told("+ a 100 main;f\n+ z 7 main;z\n");
-    struct filter between = {.from_ns = 500 * STORY_MS, .to_ns = 2500 * STORY_MS};
-    CHECK(profile_filtered(p, &between, &part, NULL));
-    own(heap) struct heap h, c;
-    CHECK(heap_of(&h, part, true));
-    CHECK_EQ(h.counted.live_bytes, HEAP_UNKNOWN); /* counters are of the whole run */
-    CHECK_EQ(h.whole.of[HEAP_BYTES], 600);
-    CHECK_EQ(sums_at(&h, "f < main")->of[HEAP_LIVE_BYTES], 100);
-    CHECK_EQ(sums_at(&h, "g < main")->of[HEAP_LIVE_BYTES], 400);
-    CHECK(heap_change_of(other, p, &change, NULL));
-    CHECK(heap_of(&c, change, true));
-    CHECK_EQ(sums_at(&c, "f < main")->of[HEAP_LIVE_BYTES], -100);
-    CHECK_EQ(sums_at(&c, "z < main")->of[HEAP_LIVE], -1);
-    CHECK_EQ(sums_at(&c, "g < main")->of[HEAP_LIVE_BYTES], 400);
-    size_t n;
-    char text[256];
-    own(free) size_t *rows = heap_changed_rows(&c, &n);
-    CHECK_EQ(n, 3);
-    CHECK_STR(path_text(&c, c.rows[rows[0]].node, text), "g < main");
-    CHECK_STR(path_text(&c, c.rows[rows[2]].node, text), "f < main");
-}
-
-/* As other formats and pictures want it: one row for each stack and context, without times and details. */
-static void test_settled(void)
-{
-    own(profile) struct profile *p = heap_story_told("+ a 100 main;f\nat 1000\n+ b 200 main;f\n- a\nat 2000\n+ c 400 main;g\n"), *s = NULL;
-    own(profile) struct profile *again = NULL;
-    CHECK(!profile_is_settled(p));
-    CHECK(profile_settled(p, &s, NULL));
-    CHECK(profile_is_settled(s));
-    CHECK_EQ(profile_sets(s), 1);
-    const struct sample_set *heap = profile_set(s, (set_id){0}), *was = heap_set(p);
-    CHECK(set_has_changes(was) && set_is_detail(p, profile_set(p, (set_id){1})) && !set_is_detail(p, was));
-    CHECK_EQ(heap->n, 2);
-    CHECK(!heap->time_ns);
-    for (size_t m = 0; m < heap->n_measures; m++)
-        CHECK_EQ(heap->measures[m].total, was->measures[m].total);
-    CHECK(profile_settled(s, &again, NULL));
-    CHECK_EQ(profile_set(again, (set_id){0})->n, 2);
-}
-
-/* Of counted allocations a single block more is a change; of sampled ones it may be chance. */
-static void test_exact_difference(void)
-{
-    static const char *const modes[] = {"exact", "sampled"};
-    for (size_t i = 0; i < 2; i++) {
-        char texts[2][128];
-        struct difference_side sides[2];
-        struct profile *p[2], *told;
-        for (size_t k = 0; k < 2; k++) {
-            snprintf(texts[k], sizeof texts[k], "fact heap.mode %s\n+ a*%zu 100 main;f\n+ b*50 10 main;g\nat 5\n- b*10\n", modes[i], 100 + k);
-            told = heap_story_told(texts[k]);
-            CHECK(profile_settled(told, &p[k], NULL));
-            profile_free(told);
-            const struct sample_set *set = heap_set(p[k]);
-            sides[k] = (struct difference_side){p[k], set, 3, heap_is_exact(p[k], set)};
-        }
-        own(difference) struct difference d = {0};
-        CHECK(difference_of(sides[0], sides[1], DIFFERENCE_BY_VALUE, false, &d, NULL));
-        CHECK_EQ(d.total[0].is, i ? CHANGE_SAME : CHANGE_MORE);
-        CHECK_EQ(d.whole.before.value, 100 * 100 + 40 * 10);
-        CHECK_EQ(d.whole.before.samples, 100 + 40); /* of 50 samples of g, 40 are live */
-        profile_free(p[0]);
-        profile_free(p[1]);
-    }
-}
-
-static void test_groups(void)
-{
-    own(profile) struct profile *p = heap_story_told("thread 1 one\nlabel scope=embed\n+ a*3 100 main;f\nlabel scope=decode\n+ b 1000 main;f\n"
-                                                     "thread 2 two\n+ c*2 500 main;g\nlabel scope\n+ d 9 main\n"
-                                                     "span phase decode 0 5\nspan phase decode 5 9\nlabel phase=decode\n+ e*4 10 main\n");
-    own(heap) struct heap h;
-    CHECK(heap_of(&h, p, false));
-    own(heap_groups) struct heap_groups scopes = heap_groups_of(&h, VIEW("scope"), false);
-    own(heap_groups) struct heap_groups threads = heap_groups_of(&h, VIEW("scope"), true);
-    own(heap_groups) struct heap_groups phases = heap_groups_of(&h, VIEW("phase"), false);
-    CHECK_EQ(scopes.n, 2);
-    CHECK_STR(profile_string(p, scopes.rows[0].text).at, "decode");
-    CHECK_EQ(scopes.rows[0].sums.of[HEAP_BYTES], 2000);
-    CHECK_EQ(scopes.rows[0].sums.of[HEAP_ALLOCS], 3);
-    CHECK_EQ(scopes.rows[1].sums.of[HEAP_ALLOCS], 3);
-    CHECK_EQ(scopes.rest.of[HEAP_BYTES], 9 + 40);
-    CHECK_EQ(threads.n, 3);
-    CHECK_EQ(phases.n, 1);
-    CHECK_EQ(phases.rows[0].times, 2);
-    CHECK_EQ(phases.rows[0].sums.of[HEAP_BYTES], 40);
-}
-
-static void test_classes(void)
-{
-    own(profile) struct profile *p = heap_story_told("+ a 1 f\n+ b 64 f\n+ c 65 f\n+ d 128 f\nat 1\n- b\nat 3\n- c\n");
-    struct heap_classes c;
-    CHECK(heap_sizes_of(&c, p));
-    CHECK_EQ(c.first, 0);
-    CHECK_EQ(c.last, 7);
-    CHECK_EQ(c.rows[6].objects, 1);
-    CHECK_EQ(c.rows[7].objects, 2);
-    CHECK_EQ(c.rows[7].bytes, 65 + 128);
-    CHECK_EQ(c.whole.objects, 4);
-    CHECK(heap_lifetimes_of(&c, p));
-    CHECK_EQ(c.rows[19].objects, 1); /* 1 ms is in [2^19, 2^20) ns */
-    CHECK_EQ(c.rows[21].objects, 1); /* 3 ms in [2^21, 2^22) */
-    CHECK_EQ(c.whole.bytes, 64 + 65);
-}
-
-/* Weights of 64, mapped once; 32 anonymous, of which 24 are unmapped later, from two places of one function. */
-static void test_mapped(void)
-{
-    static const struct measure_spec spec[] = {{.name = {"mapped_objects", 14}, .unit = UNIT_COUNT}, {.name = {"mapped_space", 12}, .unit = UNIT_BYTES}};
-    struct builder *b = builder_new();
-    set_id set = builder_set(b, VIEW("mappings"), spec, 2);
-    struct label l[3] = {{.key = builder_string(b, VIEW("map_kind")), .text = builder_string(b, VIEW("file"))},
-                         {.key = builder_string(b, VIEW("path")), .text = builder_string(b, VIEW("/m/a.gguf"))},
-                         {.key = builder_string(b, VIEW("weights")), .number = 1}};
-    context_id file = builder_context(b, THREAD_NONE, builder_labels(b, l, 3));
-    l[0].text = builder_string(b, VIEW("anon"));
-    context_id anon = builder_context(b, THREAD_NONE, builder_labels(b, l, 1));
-    builder_sample(b, set, 1, file, story_stack(b, "main;load"), (int64_t[]){1, 64});
-    builder_sample(b, set, 2, anon, story_stack(b, "main;pack"), (int64_t[]){1, 8});
-    builder_sample(b, set, 3, anon, story_stack(b, "main;pack"), (int64_t[]){1, 24});
-    builder_sample(b, set, 4, anon, story_stack(b, "main;pack"), (int64_t[]){-1, -24});
-    own(profile) struct profile *p = NULL;
-    own(heap_mapped) struct heap_mapped m = {0};
-    CHECK(builder_finish(b, &p, NULL) && heap_mapped_of(&m, p));
-    CHECK_EQ(m.n, 2);
-    CHECK(m.rows[0].is_weights && m.rows[0].live_bytes == 64);
-    CHECK_STR(profile_string(p, m.rows[0].path).at, "/m/a.gguf");
-    CHECK(!m.rows[1].is_weights && m.rows[1].live_bytes == 8 && m.rows[1].mapped_bytes == 32 && m.rows[1].live_count == 1);
-    CHECK(!heap_set(p)); /* mappings are no heap */
-}
-
 /* A file may say anything; sums stop at the ends, and nothing is taken for a heap that is none. */
 static void test_nonsense(void)
 {
@@ -475,13 +293,6 @@ int main(void)
     test_rate();
     test_phases();
     test_suppressions();
-    test_over_time();
-    test_change();
-    test_settled();
-    test_exact_difference();
-    test_groups();
-    test_classes();
-    test_mapped();
     test_nonsense();
     return CHECK_DONE();
 }
