@@ -202,6 +202,25 @@ static void missing(struct findings *f)
             f->quality.damages, f->quality.damages == 1 ? "" : "s");
 }
 
+/* ", called by remember, answer": the next two on a path, as text that moves no cursor. */
+static void callers_of(const struct heap *h, uint32_t node, char out[128])
+{
+    enum { SAID = 2, COLUMNS = 40 };
+    func_id path[SAID + 1];
+    size_t n = heap_path(&h->tree, node, path, SAID + 1);
+    own(buf) struct buf text;
+    buf_init(&text, 127);
+    struct sink to;
+    sink_to_buf(&to, &text);
+    for (size_t i = 1; i < n && i <= SAID; i++) {
+        char room[NAME_ROOM];
+        sink_puts(&to, i == 1 ? ", called by " : ", ");
+        text_safe(&to, name_of_function(h->p, path[i], room), COLUMNS);
+    }
+    bool fits = sink_flush(&to, NULL);
+    snprintf(out, 128, "%s", fits ? text.data : "");
+}
+
 /* Of leaks only those that grow: what is live at the end need not be a mistake. The function is the one that allocates. */
 static void growing_leaks(struct findings *f)
 {
@@ -210,11 +229,12 @@ static void growing_leaks(struct findings *f)
     for (size_t i = 0; v && i < v->leaks.n && i < LEAKS_SAID && v->leaks.rows[i].grade == LEAK_A; i++) {
         const struct leak *l = &v->leaks.rows[i];
         const struct heap_row *row = &v->heap.rows[l->row];
-        char each[32], bytes[32];
+        char each[32], bytes[32], callers[128];
+        callers_of(&v->heap, row->node, callers);
         double by_a_turn = (double)l->left_behind / (double)l->grew_in;
         text_bytes(each, by_a_turn);
         text_bytes(bytes, (double)row->sums.of[HEAP_LIVE_BYTES]);
-        add(f, "leak", false, by_a_turn, "a leak that grows: every turn leaves %s behind; %s live at the end", each, bytes);
+        add(f, "leak", false, by_a_turn, "a leak that grows%s: every turn leaves %s behind; %s live at the end", callers, each, bytes);
         if (f->n_insights)
             f->insights[f->n_insights - 1].function = v->heap.tree.nodes[row->node].function;
     }
