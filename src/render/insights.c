@@ -234,9 +234,10 @@ static void growing_leaks(struct findings *f)
         double by_a_turn = (double)l->left_behind / (double)l->grew_in;
         text_bytes(each, by_a_turn);
         text_bytes(bytes, (double)row->sums.of[HEAP_LIVE_BYTES]);
+        size_t before = f->n_insights;
         add(f, "leak", false, by_a_turn, "a leak that grows%s: every turn leaves %s behind; %s live at the end", callers, each, bytes);
-        if (f->n_insights)
-            f->insights[f->n_insights - 1].function = v->heap.tree.nodes[row->node].function;
+        if (f->n_insights > before)
+            f->insights[before].function = v->heap.tree.nodes[row->node].function;
     }
 }
 
