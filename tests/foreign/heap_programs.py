@@ -85,7 +85,7 @@ PROGRAMS = [
     ("llama.cpp", "40 tokens of a fixed model", llama(), False),
 ]
 
-BY_NATURE = [(r"\d+(\.\d+)? (ms|sec|seconds|s)\b", "TIME"), (r"(?i)duration: .*", "DURATION"), (r"0x[0-9a-f]+", "ADDRESS"), (r"Raised RLIMIT.*\n", ""),
+BY_NATURE = [(r"passed in .*", "passed"), (r"\d+(\.\d+)? (ms|sec|seconds|s)\b", "TIME"), (r"(?i)duration: .*", "DURATION"), (r"0x[0-9a-f]+", "ADDRESS"), (r"Raised RLIMIT.*\n", ""),
              (r"== .*\n", ""), (r"Using random seed.*", "SEED"), (r"\d+:\d\d:\d\d load avg: \S+ ", "")]
 
 
