@@ -132,6 +132,7 @@ static void kernel(struct findings *f)
         add(f, "kernel", false, share, "%.1f %% of the %s %s in the kernel", 100 * share, what(f, room), is(f));
 }
 
+/* Of functions where calls are known, else of the scopes that the program named itself. */
 static void allocations_and_calls(struct findings *f)
 {
     size_t large = 0, often = 0;
@@ -140,17 +141,17 @@ static void allocations_and_calls(struct findings *f)
         large += m->calls > 0 && m->bytes_total > 0 && (double)m->bytes_total / (double)m->calls > 1e6;
         often += m->calls > 10000;
     }
-    bool no_function_is_large = !large, no_function_is_often = !often;
+    bool are_large_scopes = !large, are_frequent_scopes = !often; /* what no function does, a scope may */
     for (size_t i = 0; i < f->scopes.n; i++) {
         const struct scope_stats *s = &f->scopes.rows[i];
-        large += no_function_is_large && s->calls > 0 && s->bytes > 0 && (double)s->bytes / (double)s->calls > 1e6;
-        often += no_function_is_often && s->calls > 10000;
+        large += are_large_scopes && s->calls > 0 && s->bytes > 0 && (double)s->bytes / (double)s->calls > 1e6;
+        often += are_frequent_scopes && s->calls > 10000;
     }
     if (large)
-        add(f, "large allocations", false, (double)large, "%zu function%s allocate%s more than 1 MB per call", large,
+        add(f, "large allocations", false, (double)large, "%zu %s%s allocate%s more than 1 MB per call", large, are_large_scopes ? "scope" : "function",
             large == 1 ? "" : "s", large == 1 ? "s" : "");
     if (often)
-        add(f, "frequent calls", false, (double)often, "%zu function%s called more than 10 000 times", often,
+        add(f, "frequent calls", false, (double)often, "%zu %s%s called more than 10 000 times", often, are_frequent_scopes ? "scope" : "function",
             often == 1 ? " is" : "s are");
 }
 

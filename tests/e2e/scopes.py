@@ -191,6 +191,35 @@ def edges_carry_calls():
     assert edges == {k: n for k, n in pairs_of(truth["threads"]).items() if k[0]}, (edges, dot)
 
 
+CONCENTRATED = r"""
+#include <inferom.h>
+static void spin(int n) { for (volatile int i = 0; i < n; i++) ; }
+int main(void)
+{
+    for (int i = 0; i < 3; i++) { INFEROM_SCOPE("large"); inferom_allocated(3000000); spin(100000); }
+    for (int i = 0; i < 10001; i++) { INFEROM_SCOPE("often"); spin(100); }
+    for (int i = 0; i < 10000; i++) { INFEROM_SCOPE("not so often"); inferom_allocated(900000); }
+    for (int i = 0; i < 4; i++) { INFEROM_SCOPE("one"); spin(50000); INFEROM_SCOPE("two"); spin(90000); INFEROM_SCOPE("three"); spin(70000); INFEROM_SCOPE("four"); spin(8000); }
+    return 0;
+}
+"""
+
+
+def few_have_most():
+    """The first five are so much of the whole as their self times are; two of them stand out by what they do per call."""
+    program = compile_c(CONCENTRATED, "concentrated")
+    scopes_of(program)
+    answer = report("run.inferom")
+    insights = {i["key"]: i for i in answer["insights"]}
+    shares = sorted((r["self_share"] for r in answer["scopes"]), reverse=True)
+    assert len(shares) == 7 and abs(sum(shares) - 1) < 1e-6 and sum(shares[:5]) <= 1, shares
+    assert abs(insights["concentration"]["number"] - sum(shares[:5])) < 1e-6, (insights, shares)
+    assert insights["large allocations"]["number"] == 1 and insights["frequent calls"]["number"] == 1, insights
+    run(INFEROM, "record", "-o", "cpu.inferom", "--", program)
+    of_both = {i["key"]: i["number"] for i in report("cpu.inferom")["insights"]}
+    assert of_both["large allocations"] == 1 and of_both["frequent calls"] == 1, of_both
+
+
 OFF = r"""
 #ifdef WITH
 #include <inferom.h>
@@ -229,6 +258,71 @@ def off_at_build_is_nothing():
             code.append(run("objdump", "-dr", "--no-show-raw-insn", "off.o").stdout)
             assert "inferom" not in run("nm", "off.o").stdout
     assert code[:2] == code[2:], code
+
+
+COUNTED = r"""
+#include <inferom.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+static __attribute__((noinline)) void scoped(void) { INFEROM_SCOPE("scoped"); __asm__ volatile("" ::: "memory"); }
+static __attribute__((noinline)) void plain(void) { __asm__ volatile("" ::: "memory"); }
+static __attribute__((noinline)) void phased(void) { INFEROM_PHASE("phased"); }
+static __attribute__((noinline)) void kernel(void) /* about twenty microseconds */
+{
+    INFEROM_SCOPE("kernel");
+    for (unsigned long x = 1, i = 0; i < 14000; i++) { x ^= x << 13; x ^= x >> 7; __asm__ volatile("" : "+r"(x)); }
+}
+static void (*what)(void);
+static long rounds;
+static void *work(void *unused) { (void)unused; for (long i = 0; i < rounds; i++) what(); return NULL; }
+int main(int argc, char **argv)
+{
+    pthread_t t[64];
+    int threads = argc > 3 ? atoi(argv[3]) : 1;
+    rounds = argc > 2 ? atol(argv[2]) : 1;
+    inferom_enable(argc > 4);
+    what = !strcmp(argv[1], "scoped") ? scoped : !strcmp(argv[1], "phased") ? phased : !strcmp(argv[1], "kernel") ? kernel : plain;
+    for (int i = 0; i < threads; i++) pthread_create(&t[i], NULL, work, NULL);
+    for (int i = 0; i < threads; i++) pthread_join(t[i], NULL);
+    return 0;
+}
+"""
+
+
+def instructions(program, *args, **env):
+    """Of a whole run, as valgrind counts them: the same on every machine, however busy it is."""
+    told = run("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, *args, **env).stderr
+    return int(re.search(r"Collected : (\d+)", told)[1])
+
+
+def each(program, what, *on, threads=1, timing="every", calls=20000):
+    """Instructions of one call: what a run with more calls has more."""
+    few, many = (instructions(program, what, str(n), str(threads), *on, INFEROM_SCOPES_TIMING=timing) for n in (calls // 4, calls // 4 + calls))
+    return (many - few) / calls / threads
+
+
+def below_one_percent():
+    """A scope around twenty microseconds of work, each of its two clock readings taken for a hundred instructions."""
+    if not shutil.which("valgrind"):
+        sys.exit(SKIP)
+    program = compile_c(COUNTED, "counted")
+    off, on = each(program, "kernel", calls=400), each(program, "kernel", "on", calls=400)
+    print(f"off {off:.0f}, on {on:.0f}")
+    assert off > 40000 and (on + 2 * 100 - off) / off < 0.01, (off, on)
+
+
+def costs_in_instructions():
+    """What a scope executes, in every way; and that it is the same however many threads there are: nobody waits, nobody retries."""
+    if not shutil.which("valgrind"):
+        sys.exit(SKIP)
+    program = compile_c(COUNTED, "counted")
+    plain, off, every = each(program, "plain"), each(program, "scoped"), each(program, "scoped", "on")
+    few, crowd, phase = each(program, "scoped", "on", timing="64"), each(program, "scoped", "on", threads=4), each(program, "phased", "on")
+    print(f"plain {plain:.1f}, off {off:.1f}, timed {every:.1f}, counted {few:.1f}, in a crowd {crowd:.1f}, phase {phase:.1f}")
+    assert off - plain <= 12, (off, plain)
+    assert every - plain <= 260 and few - plain <= 80 and phase - plain <= 180, (plain, every, few, phase)
+    assert abs(crowd - every) <= 0.05 * every, (crowd, every)
 
 
 TOGGLED = r"""
