@@ -12,6 +12,7 @@ Times are CPU seconds (user and system) of the process.
     OPENBLAS=path        libopenblas.so.0, when the loader does not find one; skipped with a word when absent
     INFERNO_FLAMEGRAPH=path  inferno-flamegraph, when it is not on PATH; skipped with a word when absent
     LARGE_LIBRARY=path   whose unwind table is made and names are asked for; the largest libLLVM here, or else the C library
+    TRACY_DIR=path       Tracy's client (TracyClient.cpp), as the crate tracy-client-sys has it; found where cargo keeps crates
     DWARF_FILE=path      a program or library with debug information; build/src/cli/inferom when not set
 """
 import glob
@@ -241,6 +242,35 @@ def scopes(_):
         "holds" if 640 * every["on"] < 13e3 else "FAILS: wants 0.1 %")
 
 
+def tracy_source():
+    crates = glob.glob(os.path.expanduser("~/.cargo/registry/src/*/tracy-client-sys-*/tracy/TracyClient.cpp"))
+    return os.environ.get("TRACY_DIR") or (os.path.dirname(max(crates)) if crates else None)
+
+
+def scope_peers(scratch):
+    """A scope beside those of Tracy, on the same loop, taking turns; no viewer is connected."""
+    source, compiler = tracy_source(), shutil.which("c++")
+    if not source or not compiler:
+        row("scope, beside Tracy", "skipped", "set TRACY_DIR, or 'cargo fetch' what needs tracy-client-sys", "-", "not compared")
+        return
+    here = os.path.dirname(os.path.abspath(__file__))
+    program = os.path.join(scratch, "peers")
+    subprocess.run(["ninja", "-C", BUILD, "guest/client/libinferom.a"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([compiler, "-std=c++17", "-O2", "-DNDEBUG", "-DTRACY_ENABLE", "-I" + source, "-I" + os.path.join(here, "../../include"),
+                    os.path.join(here, "bench_scope_peers.cc"), os.path.join(source, "TracyClient.cpp"),
+                    os.path.join(BUILD, "guest/client/libinferom.a"), "-o", program, "-pthread", "-ldl"], check=True)
+    for timing, words in ("every", "each timed"), ("adaptive", "as it is"):
+        least = {}
+        for _ in range(REPEATS):
+            told = subprocess.run([program, "100000"], check=True, capture_output=True, text=True,
+                                  env={**os.environ, "INFEROM_SCOPES_TIMING": timing}).stdout
+            for way, ns in json.loads(told).items():
+                least[way] = min(ns, least.get(way, ns))
+        theirs = min(least["tracy_cpp"], least["tracy_c"])
+        row(f"empty scope in C++, {words}", f"{least['inferom']:.1f} ns", f"Tracy {least['tracy_cpp']:.1f} ns in C++, {least['tracy_c']:.1f} ns in C",
+            f"{theirs / least['inferom']:.1f}x", "holds" if least["inferom"] < theirs else "FAILS: not dearer than Tracy")
+
+
 def program_with_dwarf():
     return os.environ.get("DWARF_FILE") or os.path.join(os.path.dirname(BUILD), "build/src/cli/inferom")
 
@@ -256,6 +286,7 @@ BENCHMARKS = {
     "unwind": unwind,
     "off-cpu": off_cpu,
     "scopes": scopes,
+    "scope-peers": scope_peers,
     "symbols-names": lambda s: symbols(s, large_library(), 10000, ["addr2line", "llvm-addr2line"]),
     "symbols-inlined": lambda s: symbols(s, program_with_dwarf(), 10000, ["addr2line", "llvm-addr2line"]),
 }
