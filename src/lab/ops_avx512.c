@@ -39,10 +39,16 @@ static inline V v_max(V a, V b) { return _mm512_max_ps(a, b); }
 static inline V v_min(V a, V b) { return _mm512_min_ps(a, b); }
 static inline float v_sum(V v) { return _mm512_reduce_add_ps(v); }
 static inline float v_most(V v) { return _mm512_reduce_max_ps(v); }
-static inline V v_round(V v) { return _mm512_roundscale_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 static inline V v_times_power_of_two(V v, V n) { return _mm512_scalef_ps(v, n); }
 static inline V v_swap_pairs(V v) { return _mm512_permute_ps(v, 0xb1); }
 static inline V v_fma_by_turns(V a, V b, V c) { return _mm512_fmaddsub_ps(a, b, c); }
+
+/* To whole numbers, below 2^22: there the last bit of 1.5 * 2^23 weighs one. (gcc's roundscale is a macro that it warns of itself.) */
+static inline V v_round(V v)
+{
+    V large = v_set(0x1.8p23f);
+    return _mm512_sub_ps(_mm512_add_ps(v, large), large);
+}
 
 /* Eight numbers, each twice. */
 static inline V v_load_twice(const float *p)
