@@ -286,6 +286,16 @@ bool gguf_open(const char *path, struct gguf **out, struct err *e)
     return read_into(g, out, e) || err_in(e, "%s", path);
 }
 
+void gguf_bring(const struct gguf *g)
+{
+#ifdef MADV_POPULATE_READ
+    if (g->is_mapped)
+        madvise((void *)(uintptr_t)g->bytes.at, g->bytes.n, MADV_POPULATE_READ);
+#else
+    (void)g;
+#endif
+}
+
 void gguf_free(struct gguf *g)
 {
     if (!g)

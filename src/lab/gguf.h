@@ -54,6 +54,7 @@ struct gguf_tensor {
 
 bool gguf_open(const char *path, struct gguf **out, struct err *e) MUST_CHECK;
 bool gguf_over(struct view bytes, struct gguf **out, struct err *e) MUST_CHECK; /* borrows the bytes, aligned for anything */
+void gguf_bring(const struct gguf *g); /* all of the file into memory now, where the system can; else it comes when it is used */
 void gguf_free(struct gguf *g);
 DEFINE_OWN(gguf, struct gguf *)
 

@@ -119,7 +119,9 @@ static bool type_of(const struct gguf_tensor *t, enum weight_type *out)
     static const struct {
         uint32_t number;
         enum weight_type type;
-    } rows[] = {{TENSOR_F32, WEIGHT_F32}, {TENSOR_F16, WEIGHT_F16}, {TENSOR_BF16, WEIGHT_BF16}, {TENSOR_Q8_0, WEIGHT_Q8_0}, {TENSOR_Q4_0, WEIGHT_Q4_0}};
+    } rows[] = {
+        {TENSOR_F32, WEIGHT_F32}, {TENSOR_F16, WEIGHT_F16}, {TENSOR_BF16, WEIGHT_BF16}, {TENSOR_Q8_0, WEIGHT_Q8_0}, {TENSOR_Q4_0, WEIGHT_Q4_0},
+    };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].number == t->type->number) {
             *out = rows[i].type;
@@ -134,7 +136,8 @@ static bool take_matrix(struct loading *l, const char *name, size_t rows, size_t
     if (!t)
         return err_set(e, ERR_MALFORMED, "tensor '%s' is missing", name);
     if (t->n_dims != 2 || t->dims[0] != columns || t->dims[1] != rows)
-        return err_set(e, ERR_MALFORMED, "tensor '%s' is %" PRIu64 " x %" PRIu64 "; %zu x %zu is expected", name, t->dims[1], t->dims[0], rows, columns);
+        return err_set(e, ERR_MALFORMED, "tensor '%s' is %" PRIu64 " x %" PRIu64 "; %zu x %zu is expected", name, t->dims[1],
+                       t->dims[0], rows, columns);
     *out = (struct weights){.rows = rows, .columns = columns, .at = t->data};
     if (!type_of(t, &out->type))
         return err_set(e, ERR_UNSUPPORTED, "tensor '%s' is of type %s; f32, f16, bf16, q8_0 and q4_0 can be computed with", name, t->type->name);

@@ -89,7 +89,12 @@ bool model_load(const char *path, const struct model_plan *p, struct model **out
     INFEROM_SCOPE("load");
     INFEROM_PHASE("load.weights");
     struct gguf *g = NULL;
-    return gguf_open(path, &g, e) && (model_of_gguf(g, p, out, e) || err_in(e, "%s", path));
+    if (!gguf_open(path, &g, e))
+        return false;
+    if (!model_of_gguf(g, p, out, e))
+        return err_in(e, "%s", path);
+    gguf_bring(g); /* loading is part of loading, not of the first prompt */
+    return true;
 }
 
 void model_free(struct model *m)

@@ -31,7 +31,8 @@ struct safetensors {
 };
 
 bool safetensors_open(const char *path, struct safetensors *out, struct err *e) MUST_CHECK;
-bool safetensors_over(struct view header, uint64_t file_bytes, struct safetensors *out, struct err *e) MUST_CHECK; /* `header` with its length in front */
+/* `header` with its length in front. */
+bool safetensors_over(struct view header, uint64_t file_bytes, struct safetensors *out, struct err *e) MUST_CHECK;
 void safetensors_done(struct safetensors *s);
 DEFINE_OWN_IN_PLACE(safetensors, struct safetensors)
 

@@ -160,8 +160,8 @@ static bool read_merges(struct vocabulary *v, const struct gguf *g, struct err *
     gguf_text(g, KEY("pre"), &pre);
     v->rules = word_rules_named(pre);
     if (!v->rules)
-        return err_set(e, ERR_UNSUPPORTED, "its words are cut by the rules '%.*s'; gpt-2, llama-bpe, qwen2 and smollm are known", pre.n < 40 ? (int)pre.n : 40,
-                       pre.at);
+        return err_set(e, ERR_UNSUPPORTED, "its words are cut by the rules '%.*s'; gpt-2, llama-bpe, qwen2 and smollm are known",
+                       pre.n < 40 ? (int)pre.n : 40, pre.at);
     return true;
 }
 

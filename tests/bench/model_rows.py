@@ -17,7 +17,7 @@ if __name__ != "__main__":
 
 FOREIGN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../foreign")
 TOKENS = int(os.environ.get("MODEL_TOKENS", "100"))
-PROMPT = 16
+PROMPT = 64
 LIMIT = 1.3      # times llama.cpp's time, at most
 LEAST_SHARE = 0.8  # of the read roof
 SHAPE = ["--width", "768", "--layers", "12", "--heads", "12", "--hidden", "2048", "--vocabulary", "10240", "--context", "1024"]
