@@ -29,8 +29,6 @@ static _Atomic uint32_t asleep; /* never set */
 
 struct agent agent = {.here = &asleep};
 
-extern char **environ;
-
 uint64_t clock_slow(void)
 {
     struct timespec t;

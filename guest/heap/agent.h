@@ -206,7 +206,7 @@ struct walk {
     uint64_t stack_end;
     uint64_t frames[HEAP_DEPTH_MOST];
 };
-void walk_from(const struct here *from, struct walk *out);
+void walk_from(const struct here *from, struct walk *w);
 uint64_t stack_bound(uint64_t sp); /* up to where the stack can be read */
 void walk_learn_code(uint64_t start, uint64_t end); /* code that a return address may point into */
 bool walk_knows_code(const struct walk *w); /* false: there is code in it that was mapped since we looked */

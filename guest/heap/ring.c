@@ -128,7 +128,7 @@ static bool take_line(const char *line, const char *end, bool is_first)
     uint64_t start = hex(&at, end);
     at += at < end;
     uint64_t stop = hex(&at, end);
-    if (end - at < 5 || at[3] != 'x')
+    if (end - at < 5 || at[3] != 'x') /* NOLINT(clang-analyzer-core.UndefinedBinaryOperatorResult): up to `end` it was read from the file */
         return false;
     walk_learn_code(start, stop);
     map_line(line, (size_t)(end - line), is_first);

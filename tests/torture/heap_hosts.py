@@ -4,7 +4,7 @@
     heap_hosts.py BUILD_DIR [--short]
 
 Every mode of tx-heap, on 1, 8 and 64 threads, with the allocator of libc; and with jemalloc, mimalloc and tcmalloc where they are. A program that
-has an allocator of its own inside is recorded without its heap, and that is said.
+has an allocator of its own inside is recorded without its heap, and that is said. HEAP_TIMES says how often each mode does its worst.
 """
 import os
 import subprocess
@@ -13,7 +13,7 @@ import harness as h
 
 MODES = ["forks", "spawns", "loads", "signals", "churn", "jumps", "exits", "deep"]
 THREADS = [1, 8] if h.SHORT else [1, 8, 64]
-TIMES = 8 if h.SHORT else 500
+TIMES = int(os.environ.get("HEAP_TIMES", 8 if h.SHORT else 500))
 PATIENCE_S = 120 if h.SHORT else 900
 ALLOCATORS = ["libjemalloc.so.2", "libmimalloc.so.2", "libtcmalloc.so.4"]
 TARGET = os.path.join(h.BUILD, "tests/torture/tx-heap")
