@@ -91,6 +91,10 @@ static bool choose(const struct report_settings *s, const struct selection *from
                    struct selected *out, struct err *e)
 {
     struct selection part = *from;
+    if (s->processes && !part.set && !selection_choose(&part, path, out, NULL)) /* it slept all the time, and had memory all the same */
+        part.set = "cpu";
+    if (s->processes && part.set && !from->set)
+        return selection_choose(&part, path, out, e);
     if (!s->waits || part.set)
         return memory_choose(&s->memory, from, path, memory, out, e);
     part.set = "off-cpu";

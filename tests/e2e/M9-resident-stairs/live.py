@@ -23,4 +23,7 @@ rate = (len(seen["rss"]) - 1) / ((seen["rss"][-1][0] - seen["rss"][0][0]) / 1e9)
 check("about ten times a second", 3 < rate < 11, f"{rate:.2f}")
 text = subprocess.run([INFEROM, "report", "--memory", r.path], check=True, stdout=subprocess.PIPE, text=True).stdout
 check("for eyes, too", "Memory of processes" in text and "fx-stairs" in text, text[-400:])
+Recording(["sleep", "1"], path="idle.inferom")
+idle = process_memory("idle.inferom")["processes"]
+check("a program that only sleeps has memory, too", len(idle) == 1 and idle[0]["rss"][-1][1] > 0, idle)
 done()
