@@ -90,34 +90,67 @@ static bool make_folders(const char *path, struct err *e)
     return true;
 }
 
+/* What a roof and its rows are made of: one table each, for both directions. */
+
+enum member_type { MEMBER_WORD, MEMBER_COUNT, MEMBER_BYTES, MEMBER_TIME, MEMBER_NUMBER, MEMBER_YES };
+
+struct member {
+    const char *key;
+    enum member_type type;
+    size_t at, size;
+};
+#define MEMBER(S, name, kind_of, field) {name, kind_of, offsetof(S, field), sizeof(((S *)0)->field)}
+
+static const struct member row_members[] = {
+    MEMBER(struct roof_row, "kind", MEMBER_WORD, kind),          MEMBER(struct roof_row, "what", MEMBER_WORD, what),
+    MEMBER(struct roof_row, "threads", MEMBER_COUNT, threads),   MEMBER(struct roof_row, "bytes", MEMBER_BYTES, bytes),
+    MEMBER(struct roof_row, "median", MEMBER_NUMBER, f.median),  MEMBER(struct roof_row, "least", MEMBER_NUMBER, f.least),
+    MEMBER(struct roof_row, "most", MEMBER_NUMBER, f.most),      MEMBER(struct roof_row, "readings", MEMBER_COUNT, f.readings),
+    {.key = NULL},
+};
+
+static const struct member roof_members[] = {
+    MEMBER(struct roof, "cpu", MEMBER_WORD, key.cpu),            MEMBER(struct roof, "cores", MEMBER_COUNT, key.cores),
+    MEMBER(struct roof, "memory_gib", MEMBER_COUNT, key.memory_gib), MEMBER(struct roof, "threads", MEMBER_COUNT, threads),
+    MEMBER(struct roof, "short", MEMBER_YES, is_short),          MEMBER(struct roof, "measured_at", MEMBER_TIME, measured_at),
+    {.key = NULL},
+};
+
 /* Writing. */
+
+static void write_member(const struct member *m, const void *from, struct json_writer *w)
+{
+    const void *at = (const char *)from + m->at;
+    json_key(w, m->key);
+    switch (m->type) {
+    case MEMBER_WORD: json_text(w, view_of(at)); break;
+    case MEMBER_COUNT: json_uint(w, *(const unsigned *)at); break;
+    case MEMBER_BYTES: json_uint(w, *(const uint64_t *)at); break;
+    case MEMBER_TIME: json_int(w, *(const int64_t *)at); break;
+    case MEMBER_NUMBER: json_double(w, *(const double *)at); break;
+    case MEMBER_YES: json_bool(w, *(const bool *)at); break;
+    }
+}
 
 static void write_row(const struct roof_row *r, struct json_writer *w)
 {
     json_open(w, '{');
-    json_key(w, "kind"); json_text(w, view_of(r->kind));
-    json_key(w, "what"); json_text(w, view_of(r->what));
-    json_key(w, "threads"); json_uint(w, r->threads);
-    json_key(w, "bytes"); json_uint(w, r->bytes);
-    json_key(w, "median"); json_double(w, r->f.median);
-    json_key(w, "least"); json_double(w, r->f.least);
-    json_key(w, "most"); json_double(w, r->f.most);
-    json_key(w, "readings"); json_uint(w, r->f.readings);
+    for (const struct member *m = row_members; m->key; m++)
+        write_member(m, r, w);
     json_close(w, '}');
 }
 
 void roof_json(const struct roof *r, struct json_writer *w)
 {
     json_open(w, '{');
-    json_key(w, "format"); json_text(w, VIEW(ROOF_FORMAT));
-    json_key(w, "version"); json_uint(w, ROOF_VERSION);
-    json_key(w, "cpu"); json_text(w, view_of(r->key.cpu));
-    json_key(w, "cores"); json_uint(w, r->key.cores);
-    json_key(w, "memory_gib"); json_uint(w, r->key.memory_gib);
-    json_key(w, "threads"); json_uint(w, r->threads);
-    json_key(w, "short"); json_bool(w, r->is_short);
-    json_key(w, "measured_at"); json_int(w, r->measured_at);
-    json_key(w, "rows"); json_open(w, '[');
+    json_key(w, "format");
+    json_text(w, VIEW(ROOF_FORMAT));
+    json_key(w, "version");
+    json_uint(w, ROOF_VERSION);
+    for (const struct member *m = roof_members; m->key; m++)
+        write_member(m, r, w);
+    json_key(w, "rows");
+    json_open(w, '[');
     for (size_t i = 0; i < r->n; i++)
         write_row(&r->rows[i], w);
     json_close(w, ']');
@@ -161,7 +194,7 @@ static bool read_number(struct json_reader *j, double *out, struct err *e)
 
 static bool read_count(struct json_reader *j, uint64_t most, uint64_t *out, struct err *e)
 {
-    double n;
+    double n = NAN;
     if (!read_number(j, &n, e))
         return false;
     if (!(n >= 0 && n <= (double)most))
@@ -181,32 +214,52 @@ static bool read_word(struct json_reader *j, char *out, size_t size, struct err 
     return true;
 }
 
+static bool read_yes(struct json_reader *j, bool *out, struct err *e)
+{
+    struct json_token t;
+    if (!json_expect(j, JSON_BOOL, &t, e))
+        return false;
+    *out = t.yes;
+    return true;
+}
+
+static bool read_member(struct json_reader *j, const struct member *m, void *into, struct err *e)
+{
+    void *at = (char *)into + m->at;
+    uint64_t n = 0;
+    bool ok = true;
+    switch (m->type) {
+    case MEMBER_WORD: return read_word(j, at, m->size, e);
+    case MEMBER_NUMBER: return read_number(j, at, e);
+    case MEMBER_YES: return read_yes(j, at, e);
+    case MEMBER_BYTES: return read_count(j, UINT64_C(1) << 50, at, e);
+    case MEMBER_TIME:
+        ok = read_count(j, UINT64_C(1) << 40, &n, e);
+        *(int64_t *)at = (int64_t)n;
+        return ok;
+    case MEMBER_COUNT:
+        ok = read_count(j, UINT32_MAX, &n, e);
+        *(unsigned *)at = (unsigned)n;
+        return ok;
+    }
+    return false;
+}
+
+static const struct member *member_named(const struct member *members, struct view key)
+{
+    for (const struct member *m = members; m->key; m++)
+        if (view_same(key, view_of(m->key)))
+            return m;
+    return NULL;
+}
+
 static bool read_row(struct json_reader *j, struct roof_row *r, struct err *e)
 {
     struct json_token key;
     *r = (struct roof_row){0};
     while (json_next_key(j, &key, e)) {
-        uint64_t n = 0;
-        bool ok = true;
-        if (view_same(key.text, VIEW("kind")))
-            ok = read_word(j, r->kind, sizeof r->kind, e);
-        else if (view_same(key.text, VIEW("what")))
-            ok = read_word(j, r->what, sizeof r->what, e);
-        else if (view_same(key.text, VIEW("threads")))
-            ok = read_count(j, UINT32_MAX, &n, e), r->threads = (unsigned)n;
-        else if (view_same(key.text, VIEW("bytes")))
-            ok = read_count(j, UINT64_C(1) << 50, &r->bytes, e);
-        else if (view_same(key.text, VIEW("median")))
-            ok = read_number(j, &r->f.median, e);
-        else if (view_same(key.text, VIEW("least")))
-            ok = read_number(j, &r->f.least, e);
-        else if (view_same(key.text, VIEW("most")))
-            ok = read_number(j, &r->f.most, e);
-        else if (view_same(key.text, VIEW("readings")))
-            ok = read_count(j, UINT32_MAX, &n, e), r->f.readings = (unsigned)n;
-        else
-            ok = json_skip(j, e);
-        if (!ok)
+        const struct member *m = member_named(row_members, key.text);
+        if (!(m ? read_member(j, m, r, e) : json_skip(j, e)))
             return false;
     }
     return !e->kind;
@@ -245,36 +298,19 @@ static bool read_version(struct json_reader *j, struct err *e)
     return n == ROOF_VERSION || err_set(e, ERR_UNSUPPORTED, "version %" PRIu64 ", this build reads %d", n, ROOF_VERSION);
 }
 
-static bool read_short(struct json_reader *j, struct roof *r, struct err *e)
+static bool read_key(struct json_reader *j, struct view key, struct roof *r, bool *has_format, struct err *e)
 {
-    struct json_token t;
-    if (!json_expect(j, JSON_BOOL, &t, e))
-        return false;
-    r->is_short = t.yes;
-    return true;
-}
-
-static bool read_member(struct json_reader *j, struct view key, struct roof *r, bool *has_format, struct err *e)
-{
-    uint64_t n = 0;
-    bool ok;
-    if (view_same(key, VIEW("format")))
-        return *has_format = true, read_format(j, e);
+    const struct member *m = member_named(roof_members, key);
+    if (m)
+        return read_member(j, m, r, e);
+    if (view_same(key, VIEW("rows")))
+        return read_rows(j, r, e);
     if (view_same(key, VIEW("version")))
         return read_version(j, e);
-    if (view_same(key, VIEW("cpu")))
-        return read_word(j, r->key.cpu, sizeof r->key.cpu, e);
-    if (view_same(key, VIEW("cores")))
-        return ok = read_count(j, UINT32_MAX, &n, e), r->key.cores = (unsigned)n, ok;
-    if (view_same(key, VIEW("memory_gib")))
-        return ok = read_count(j, UINT32_MAX, &n, e), r->key.memory_gib = (unsigned)n, ok;
-    if (view_same(key, VIEW("threads")))
-        return ok = read_count(j, UINT32_MAX, &n, e), r->threads = (unsigned)n, ok;
-    if (view_same(key, VIEW("measured_at")))
-        return ok = read_count(j, UINT64_C(1) << 40, &n, e), r->measured_at = (int64_t)n, ok;
-    if (view_same(key, VIEW("short")))
-        return read_short(j, r, e);
-    return view_same(key, VIEW("rows")) ? read_rows(j, r, e) : json_skip(j, e);
+    if (!view_same(key, VIEW("format")))
+        return json_skip(j, e);
+    *has_format = true;
+    return read_format(j, e);
 }
 
 bool roof_read(struct roof *out, struct reader *in, struct err *e)
@@ -286,12 +322,9 @@ bool roof_read(struct roof *out, struct reader *in, struct err *e)
     bool has_format = false;
     if (!json_expect(&j, JSON_OBJECT, &t, e))
         return false;
-    while (json_next_key(&j, &t, e)) {
-        char key[32];
-        snprintf(key, sizeof key, "%.*s", (int)(t.text.n < 31 ? t.text.n : 31), t.text.at);
-        if (!read_member(&j, view_of(key), out, &has_format, e))
+    while (json_next_key(&j, &t, e))
+        if (!read_key(&j, t.text, out, &has_format, e))
             return false;
-    }
     if (e->kind)
         return false;
     return has_format || err_set(e, ERR_MALFORMED, "it is not a machine's roof");
