@@ -82,7 +82,7 @@ const struct verb verb_lab_server = {
              "--temperature and --top-k do.\n"
              "\n"
              "The address is printed when it can be asked. Ctrl-C ends the server: answers that are not complete say so. "
-             "Each request is a request of a recording: 'inferom record -- inferom lab server' splits by it.",
+             "Each request is a request of a recording: 'inferom record inferom lab server' splits by it.",
     .example = "inferom lab server small --port 0 --duration 1s",
     .options = server_options,
     .defaults = &(const struct server_settings){
