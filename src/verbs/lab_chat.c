@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/outfile.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "formats/prompt_stream.h"
 #include "formats/timing_stats.h"
@@ -30,6 +31,7 @@ struct conversation {
     const struct call *c;
     struct chat chat;
     struct sink *timings;
+    bool is_typed; /* by somebody who also reads the answers here */
     uint64_t turns, last_start_ns;
     struct buf tail; /* the beginning of a character whose other bytes are still to come */
 };
@@ -99,6 +101,14 @@ static void put_timing(struct conversation *v, const struct chat_turn *t)
     v->last_start_ns = t->begun_ns;
 }
 
+/* For somebody at a terminal, who did not ask for columns. */
+static void put_speed(const struct chat_turn *t)
+{
+    double seconds = (double)(t->ended_ns - t->fed_ns) / 1e9;
+    fprintf(stderr, "(%zu tokens, %.1f a second, after %.2f s)\n", t->answer_tokens, (double)t->answer_tokens / (seconds > 0 ? seconds : 1),
+            (double)(t->fed_ns - t->begun_ns) / 1e9);
+}
+
 static void put_losses(const struct conversation *v, const struct chat_turn *t)
 {
     if (t->lost_tokens)
@@ -117,13 +127,19 @@ static bool turn(struct conversation *v, struct view prompt, struct err *e)
     if (!ok)
         return false;
     put_losses(v, &t);
-    put_timing(v, &t);
-    return sink_flush(v->timings, e) && sink_flush(v->c->out, e);
+    if (!sink_flush(v->c->out, e))
+        return false;
+    const struct lab_chat *s = v->c->settings;
+    if (v->is_typed && !s->timings)
+        put_speed(&t);
+    else
+        put_timing(v, &t);
+    return sink_flush(v->timings, e);
 }
 
-static bool ask(const struct conversation *v, bool is_typed, struct err *e)
+static bool ask(const struct conversation *v, struct err *e)
 {
-    if (is_typed)
+    if (v->is_typed)
         sink_puts(v->c->out, "> ");
     return sink_flush(v->c->out, e);
 }
@@ -137,15 +153,16 @@ static bool converse(struct conversation *v, struct err *e)
     buf_init(&prompt, PROMPT_MOST_BYTES);
     if (!reader_open(&input, "-", e))
         return false;
-    bool is_typed = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-    while (!s->most_prompts || v->turns < s->most_prompts) {
-        if (!ask(v, is_typed, e) || !prompt_read(&input, v->c->stop, &prompt, e))
+    v->is_typed = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    progress_enable(false); /* whoever types needs no line that says how much was typed */
+    while (!*v->c->stop && (!s->most_prompts || v->turns < s->most_prompts)) {
+        if (!ask(v, e) || !prompt_read(&input, v->c->stop, &prompt, e))
             break;
         if (!turn(v, buf_view(&prompt), e))
             break;
     }
     if (*v->c->stop && !e->kind)
-        return err_set(e, ERR_INTERRUPTED, "stopped after %" PRIu64 " prompts", v->turns);
+        return err_set(e, ERR_INTERRUPTED, "stopped after %" PRIu64 " prompt%s", v->turns, v->turns == 1 ? "" : "s");
     return !e->kind;
 }
 
@@ -194,7 +211,7 @@ const struct verb verb_lab_chat = {
              "begins a prompt of several lines, and another one ends it; a line 'q', or the end of the input, ends the conversation. "
              "Inside a prompt of several lines every line is text; one of backslashes alone is written with one more.\n"
              "\n"
-             "For every answer a TIMING_STATS line goes to standard error, or to --timings: tokens, seconds of prefill and of the whole "
+             "For every answer a TIMING_STATS line goes to standard error (not when you type: then it is a short one), or to --timings: tokens, seconds of prefill and of the whole "
              "turn, tokens per second, in the columns of the original chat program. MODEL is a preset or a .gguf file, as for 'lab model'. "
              "Ctrl-C ends the answer and the conversation; what was measured stays.",
     .example = "echo 'How are you?' | inferom lab chat small --max-tokens 16",
