@@ -1,12 +1,9 @@
 /*
  * Memory for what is counted. Under a recorder it is cut from the region that the recorder made (inferom/scopes_wire.h), so
  * that nothing is lost with the process; alone, it is the process's own.
- *
- * The region is found twice over. The descriptor is the sure way, and survives a change of user; but shells, Python's
- * subprocess and daemons close what they did not open, or put something else at the same number: then the
- * recorder's own descriptor is opened through /proc.
  */
 #include "client.h"
+#include "common/find_memory.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -65,21 +62,7 @@ static bool map_fd(int fd)
     return fd >= 0 && is_ours(fd, &head) && map_most(fd, &head);
 }
 
-static bool map_region(void)
-{
-    const char *number = getenv(SCOPES_FD_VARIABLE), *path = getenv(SCOPES_PATH_VARIABLE);
-    char *end = NULL;
-    long fd = number ? strtol(number, &end, 10) : -1;
-    if (number && *number && *end == 0 && fd >= 0 && fd < 1 << 20 && map_fd((int)fd))
-        return true;
-    if (!path || path[0] != '/')
-        return false;
-    int opened = open(path, O_RDWR | O_CLOEXEC);
-    bool ok = map_fd(opened);
-    if (opened >= 0)
-        close(opened);
-    return ok;
-}
+static bool map_region(void) { return memory_find(SCOPES_FD_VARIABLE, SCOPES_PATH_VARIABLE, map_fd); }
 
 static void number_process(void) { process_number = __atomic_add_fetch(&region->processes, 1, __ATOMIC_RELAXED); }
 

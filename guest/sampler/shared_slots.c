@@ -1,10 +1,6 @@
-/*
- * The region is found twice over. The descriptor is the sure way, and survives a
- * change of user; but shells, Python's subprocess and daemons close what they did
- * not open, or put something else at the same number: then the recorder's own
- * descriptor is opened through /proc.
- */
+/* The region: where it is mapped, and which slot of it is a thread's. */
 #include "common/bare_calls.h"
+#include "common/find_memory.h"
 #include "ring_writer.h"
 #include "sampler.h"
 
@@ -64,21 +60,7 @@ static bool map_fd(int fd)
     return fd >= 0 && is_ours(fd, &head) && map_most(fd, &head);
 }
 
-bool region_map(void)
-{
-    const char *number = getenv(WIRE_FD_VARIABLE), *path = getenv(WIRE_PATH_VARIABLE);
-    char *end = NULL;
-    long fd = number ? strtol(number, &end, 10) : -1;
-    if (number && *number && *end == 0 && fd >= 0 && fd < 1 << 20 && map_fd((int)fd))
-        return true;
-    if (!path || path[0] != '/')
-        return false;
-    int opened = open(path, O_RDWR | O_CLOEXEC);
-    bool ok = map_fd(opened);
-    if (opened >= 0)
-        close(opened);
-    return ok;
-}
+bool region_map(void) { return memory_find(WIRE_FD_VARIABLE, WIRE_PATH_VARIABLE, map_fd); }
 
 /* From where the last one was found: in the long run as many steps as there are threads. */
 bool slot_take(uint32_t tid, uint32_t *out_i)

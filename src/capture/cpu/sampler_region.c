@@ -1,13 +1,14 @@
 #include "capture/cpu/sampler_region.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "capture/shared_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 
-enum { RECORD_MOST = sizeof(struct wire_sample) + WIRE_STACK_MOST, FD_LEAST = 200 };
+enum { RECORD_MOST = sizeof(struct wire_sample) + WIRE_STACK_MOST };
 
 /* A thread that lost more than this has not counted but invented. */
 #define LOST_MOST UINT64_C(1000000000)
@@ -71,41 +72,12 @@ static void write_header(struct sampler_region *r)
     h->magic = WIRE_MAGIC;
 }
 
-/* Out of the way of programs that expect the first descriptors they open to be 3, 4, 5. */
-static int moved_up(int fd)
-{
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_LEAST);
-    if (high < 0)
-        return fd;
-    close(fd);
-    return high;
-}
-
-/* Sealed, so that no target can take the memory away while we read it. */
-static bool make_memory(int *out_fd, void **out_bytes, uint64_t bytes, struct err *e)
-{
-    int fd = memfd_create("inferom-sampler", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0)
-        return err_os(e, "making memory to share with the target");
-    fd = moved_up(fd);
-    void *p = MAP_FAILED;
-    if (ftruncate(fd, (off_t)bytes) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-        p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (p == MAP_FAILED) {
-        err_os(e, "sharing %llu MiB of memory with the target", (unsigned long long)(bytes >> 20));
-        close(fd);
-        return false;
-    }
-    *out_fd = fd;
-    *out_bytes = p;
-    return true;
-}
-
 bool sampler_region_new(struct sampler_region **out, const struct sampler_region_plan *plan, struct err *e)
 {
     int fd;
     void *bytes;
-    if (!make_memory(&fd, &bytes, wire_region_bytes(plan->slots, plan->ring_bytes), e))
+    uint64_t size = wire_region_bytes(plan->slots, plan->ring_bytes);
+    if (!shared_memory_make("inferom-sampler", size, size, &fd, &bytes, e))
         return false;
     *out = over(bytes, plan, fd);
     write_header(*out);

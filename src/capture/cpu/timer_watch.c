@@ -1,5 +1,5 @@
 #include "base/own.h"
-#include "capture/cpu/shared_memory.h"
+#include "capture/shared_memory.h"
 #include "capture/cpu/timer_engine.h"
 
 #include <dirent.h>

@@ -1,12 +1,12 @@
 #include "capture/heap/heap_shared.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "capture/shared_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 
-enum { FD_LEAST = 200 };
 
 struct heap_shared {
     int fd;
@@ -106,33 +106,14 @@ static void write_header(struct heap_shared *s, const struct heap_shared_plan *p
     h->magic = HEAP_MAGIC;
 }
 
-/* Out of the way of programs that expect the first descriptors they open to be 3, 4, 5. */
-static int moved_up(int fd)
-{
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_LEAST);
-    if (high < 0)
-        return fd;
-    close(fd);
-    return high;
-}
-
 static const uint64_t head_bytes = HEAP_HEADER_BYTES + HEAP_PROCESSES * sizeof(struct heap_process);
 
 bool heap_shared_new(struct heap_shared **out, const struct heap_shared_plan *plan, struct err *e)
 {
-    int fd = memfd_create("inferom-heap", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0)
-        return err_os(e, "making memory to share with the target");
-    fd = moved_up(fd);
-    void *p = MAP_FAILED;
-    if (ftruncate(fd, (off_t)heap_region_bytes(HEAP_PROCESSES)) == 0 &&
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-        p = mmap(NULL, head_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (p == MAP_FAILED) {
-        err_os(e, "sharing memory with the target");
-        close(fd);
+    int fd;
+    void *p;
+    if (!shared_memory_make("inferom-heap", heap_region_bytes(HEAP_PROCESSES), head_bytes, &fd, &p, e))
         return false;
-    }
     struct heap_shared *s = mem_new(sizeof *s);
     s->fd = fd;
     s->head = p;

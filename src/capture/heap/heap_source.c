@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "capture/cpu/preload.h"
-#include "capture/cpu/shared_memory.h"
+#include "capture/shared_memory.h"
 #include "capture/environment.h"
 #include "capture/heap/heap_fit.h"
 #include "capture/heap/heap_target.h"

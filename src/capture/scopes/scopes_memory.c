@@ -1,10 +1,10 @@
 #include "capture/scopes/scopes_memory.h"
 #include "base/mem.h"
+#include "capture/shared_memory.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 
-enum { FD_LEAST = 200 };
 #define NO_PIECE UINT32_MAX
 #define REFUSED_MOST UINT64_C(1000000000) /* more than this is not counted but invented */
 
@@ -28,32 +28,13 @@ static struct scopes_memory *over(void *bytes, uint32_t pieces, int fd)
 
 struct scopes_memory *scopes_memory_over(void *bytes, uint32_t pieces) { return over(bytes, pieces, -1); }
 
-/* Out of the way of programs that expect the first descriptors they open to be 3, 4, 5. */
-static int moved_up(int fd)
-{
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_LEAST);
-    if (high < 0)
-        return fd;
-    close(fd);
-    return high;
-}
-
-/* Sealed, so that no target can take the memory away while we read it. */
 bool scopes_memory_new(struct scopes_memory **out, uint32_t pieces, struct err *e)
 {
     uint64_t bytes = scopes_region_bytes(pieces);
-    int fd = memfd_create("inferom-scopes", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0)
-        return err_os(e, "making memory to share with the target");
-    fd = moved_up(fd);
-    void *p = MAP_FAILED;
-    if (ftruncate(fd, (off_t)bytes) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-        p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    if (p == MAP_FAILED) {
-        err_os(e, "sharing %llu MiB of memory with the target", (unsigned long long)(bytes >> 20));
-        close(fd);
+    int fd;
+    void *p;
+    if (!shared_memory_make("inferom-scopes", bytes, bytes, &fd, &p, e))
         return false;
-    }
     *out = over(p, pieces, fd);
     return true;
 }
