@@ -9,6 +9,7 @@
  */
 #include "agent.h"
 #include "inferom/heap_counters.h"
+#include "operators.h"
 #include "real.h"
 
 #include <errno.h>
@@ -229,6 +230,17 @@ EXPORT void free_aligned_sized(void *p, size_t align, size_t n)
     free_from(p, (uint64_t)__builtin_dwarf_cfa());
 }
 /* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
+
+EXPORT void inferom_heap_allocated(void *p, size_t size, uint64_t pc, uint64_t sp, uint64_t fp)
+{
+    note(p, size, &(struct here){pc, sp, fp});
+}
+
+EXPORT void inferom_heap_freed(void *p, uint64_t sp)
+{
+    struct heap_block b;
+    note_free(p, sp, &b);
+}
 
 static_assert(offsetof(struct heap_thread, freed_bytes) - offsetof(struct heap_thread, allocations) ==
                   offsetof(struct inferom_heap_counters, freed_bytes),

@@ -335,6 +335,46 @@ def beside():
     same("dhat: blocks by function", r.by_function("alloc_objects"), blocks_by)
 
 
+NEW_AND_DELETE = """
+#include <cstdio>
+#include <vector>
+__attribute__((noinline)) int *made(int i) { return new int[100 + i % 7]; }
+struct alignas(64) wide { char room[64]; };
+int main()
+{
+    std::vector<int *> v;
+    v.reserve(2000);
+    for (int i = 0; i < 2000; i++)
+        v.push_back(made(i));
+    for (int i = 0; i < 1500; i++)
+        delete[] v[i];
+    wide *volatile w = new wide;
+    delete w;
+    std::puts("made");
+}
+"""
+
+
+def operators():
+    """C++'s new and delete: libstdc++'s, and those of allocators that have their own."""
+    compiler = shutil.which("c++") or shutil.which("g++")
+    if not compiler:
+        print("skipped: no C++ compiler")
+        sys.exit(77)
+    with open("made.cc", "w") as f:
+        f.write(NEW_AND_DELETE)
+    subprocess.run([compiler, "-O1", "-g", "-std=c++17", "-o", "made", "made.cc"], check=True)
+    for library in None, "libjemalloc.so.2", "libmimalloc.so.2", "libtcmalloc.so.4":
+        env = {"LD_PRELOAD": library} if library else None
+        if library and subprocess.run(["true"], env={**os.environ, **env}, capture_output=True, text=True, check=False).stderr:
+            print(f"{library} is not installed")
+            continue
+        r = Recording("./made", env=env)
+        same(f"{library or 'libstdc++'}: output and status", (r.output, r.status), ("made", 0))
+        same(f"{library or 'libstdc++'}: arrays that were made, and are left",
+             (r.total_of("alloc_objects", "made(int)"), r.total_of("inuse_objects", "made(int)")), (2000, 500))
+
+
 def stacks():
     """Deep stacks, and stacks in code without frame pointers, are whole."""
     code = "import json\ndef f(n):\n    return f(n - 1) if n else json.dumps([{str(i): i} for i in range(2000)])\nprint(len(f(150)))"

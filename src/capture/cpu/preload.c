@@ -16,6 +16,7 @@ static const struct guest {
 } guests[] = {
     [PRELOAD_SAMPLER] = {"sampler", "libinferom_sampler.so", "INFEROM_SAMPLER_LIB", {"../../guest/sampler", INFEROM_SAMPLER_DIR}},
     [PRELOAD_HEAP] = {"heap agent", "libinferom_heap.so", "INFEROM_HEAP_LIB", {"../../guest/heap", INFEROM_SAMPLER_DIR}},
+    [PRELOAD_HEAP_NEW] = {"heap agent's operators", "libinferom_heap_new.so", "INFEROM_HEAP_NEW_LIB", {"../../guest/heap", INFEROM_SAMPLER_DIR}},
 };
 
 #if defined(__x86_64__)

@@ -13,7 +13,7 @@
 #include "capture/environment.h"
 #include <stddef.h>
 
-enum preload_guest { PRELOAD_SAMPLER, PRELOAD_HEAP };
+enum preload_guest { PRELOAD_SAMPLER, PRELOAD_HEAP, PRELOAD_HEAP_NEW };
 
 /* `name` as given to execvp(): a path, or looked for in PATH. Scripts are judged by their interpreter. */
 bool preload_check(const char *name, struct err *e) MUST_CHECK;

@@ -26,6 +26,33 @@ static bool has_own_allocator(const char *path)
     return elf_file_open(&f, "", path, &e) && defines(f, "malloc");
 }
 
+static bool is_such_allocator(const char *text) { return strstr(text, "jemalloc") || strstr(text, "mimalloc") || strstr(text, "tcmalloc"); }
+
+/* The names of libraries are among the dynamic strings, and a program has few others with these words in them: then we look at no more. */
+static bool links_such_allocator(const char *path)
+{
+    own(elf_file) struct elf_file *f = NULL;
+    struct err e = {0};
+    if (!elf_file_open(&f, "", path, &e))
+        return false;
+    struct view names = elf_file_contents(f, elf_file_section(f, ".dynstr"));
+    for (size_t at = 0; at < names.n;) {
+        struct view name = elf_text_at(names, at);
+        char text[128];
+        snprintf(text, sizeof text, "%.*s", (int)(name.n < sizeof text ? name.n : 0), name.at);
+        if (!strncmp(text, "lib", 3) && strstr(text, ".so") && is_such_allocator(text))
+            return true;
+        at += name.n + 1;
+    }
+    return false;
+}
+
+bool heap_has_own_new(const char *command, const char *preloaded)
+{
+    char path[PATH_MAX];
+    return (preloaded && is_such_allocator(preloaded)) || (preload_program(command, path, sizeof path) && links_such_allocator(path));
+}
+
 bool heap_fits(const char *command, struct err *why_not)
 {
     char path[PATH_MAX];

@@ -10,4 +10,7 @@
 #pragma once
 #include "base/err.h"
 
+/* Has the program an allocator with operators of its own? By name, of what is linked or preloaded. */
+bool heap_has_own_new(const char *command, const char *preloaded); /* preloaded: LD_PRELOAD; NULL: none */
+
 bool heap_fits(const char *command, struct err *why_not) MUST_CHECK;

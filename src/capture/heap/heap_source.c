@@ -134,6 +134,9 @@ static bool launch(void *self, struct environment *env, struct err *e)
 {
     struct heap_source *s = self;
     char library[PATH_MAX], text[64];
+    if (heap_has_own_new(s->plan.command[0], environment_get(env, "LD_PRELOAD")) &&
+        (!preload_library(PRELOAD_HEAP_NEW, library, sizeof library, e) || !preload_add(env, library, e)))
+        return false;
     if (!preload_library(PRELOAD_HEAP, library, sizeof library, e) || !preload_add(env, library, e))
         return false;
     int fd = heap_shared_fd(s->shared);
