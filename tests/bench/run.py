@@ -30,6 +30,7 @@ import cpu_rows
 import flame_rows
 import heap_rows
 import lab_rows
+import memory_rows
 import model_rows
 import viewer_rows
 
@@ -292,7 +293,7 @@ BENCHMARKS = {
 }
 
 
-for rows in (cpu_rows, flame_rows, heap_rows, lab_rows, model_rows, viewer_rows):
+for rows in (cpu_rows, flame_rows, heap_rows, lab_rows, memory_rows, model_rows, viewer_rows):
     BENCHMARKS |= rows.BENCHMARKS
 
 

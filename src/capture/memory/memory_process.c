@@ -9,7 +9,7 @@
 
 #define PASS_REST_NS UINT64_C(1000000000)
 #define PASS_CHANGED_NS UINT64_C(200000000) /* something was mapped or unmapped */
-enum { PASS_SHARE = 500, PASS_CHANGED_SHARE = 200 }; /* one part in so many of the time */
+enum { PASS_SHARE = 1000, PASS_CHANGED_SHARE = 200 }; /* one part in so many of the time */
 
 static const struct {
     struct view name;

@@ -9,8 +9,8 @@
  *
  * A pass reads /proc/PID/maps and counts pages (pages.h). The next one comes when a second has
  * passed and the last was at most PASS_SHARE of the time since; earlier when the process has
- * mapped or unmapped something. So it is a few in a second for a small program, and one in half
- * a minute for forty gigabytes.
+ * mapped or unmapped something. So it is one in a second for a small program, and one in
+ * some minutes for forty gigabytes.
  *
  *     series  memory.rss, memory.anon, memory.file, memory.shared, memory.swap   bytes
  *                 labels process, pid
