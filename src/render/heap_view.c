@@ -345,7 +345,7 @@ static void print_leaked(const struct heap_view *v, struct sink *out)
         return;
     text_bytes(bytes, (double)all.bytes);
     text_count(blocks, all.blocks);
-    sink_printf(out, "leaked at exit: %s in %s block%s from %zu path%s; 'inferom report --leaks' lists them\n", bytes, blocks, all.blocks == 1 ? "" : "s",
+    sink_printf(out, "not freed when the recording ended: %s in %s block%s from %zu path%s; 'inferom report --leaks' lists them\n", bytes, blocks, all.blocks == 1 ? "" : "s",
                 all.paths, all.paths == 1 ? "" : "s");
 }
 
