@@ -178,22 +178,32 @@ struct inferom_thread_ {
 
 extern INFEROM_API __thread struct inferom_thread_ *inferom_thread __attribute__((tls_model("initial-exec")));
 
-#if defined(__x86_64__)
-#define INFEROM_STACK_() ({ uintptr_t sp_; __asm__ volatile("mov %%rsp, %0" : "=r"(sp_)); sp_; })
-#elif defined(__aarch64__)
-#define INFEROM_STACK_() ({ uintptr_t sp_; __asm__ volatile("mov %0, sp" : "=r"(sp_)); sp_; })
+#if defined(__x86_64__) || defined(__aarch64__)
+#define INFEROM_HAS_QUICK_WAY_
 #endif
+
+/* Where the stack of the function ends that this becomes a part of. */
+static inline __attribute__((always_inline)) uintptr_t inferom_stack_(void)
+{
+    uintptr_t sp = 0;
+#if defined(__x86_64__)
+    __asm__ volatile("mov %%rsp, %0" : "=r"(sp));
+#elif defined(__aarch64__)
+    __asm__ volatile("mov %0, sp" : "=r"(sp));
+#endif
+    return sp;
+}
 
 #define INFEROM_IN_THIS_ORDER_() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 /* 1: it is open, and nobody else needs to know. `not_own`: 1 when the function that has the scope only calls us. */
 static inline __attribute__((always_inline)) int inferom_enter_quick_(inferom_scope *scope, const inferom_site *site, uint32_t on, uintptr_t not_own)
 {
-#ifdef INFEROM_STACK_
+#ifdef INFEROM_HAS_QUICK_WAY_
     struct inferom_thread_ *t = inferom_thread;
     struct inferom_node_ *n = t->expected;
     uint32_t skip = n->skip;
-    uintptr_t stack = INFEROM_STACK_() | not_own;
+    uintptr_t stack = inferom_stack_() | not_own;
     if (n->site != site || !skip || n->epoch != on || n->is_warming || t->leaf_scope ||
         ((uintptr_t)scope >= t->top->stack && (stack != t->top->stack || scope == t->top->scope)))
         return 0;
@@ -218,7 +228,7 @@ static inline __attribute__((always_inline)) void inferom_leave_(inferom_scope *
 {
     if (__builtin_expect(scope->node == NULL, 1))
         return;
-#ifdef INFEROM_STACK_
+#ifdef INFEROM_HAS_QUICK_WAY_
     struct inferom_thread_ *t = inferom_thread;
     if (t->leaf_scope == scope) {
         t->expected = t->leaf->then;

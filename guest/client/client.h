@@ -244,7 +244,7 @@ void thread_is_called(struct block *b, const char *name); /* from now on, whatev
 /* pieces.c: items; zeroed, and seen by others from item_done() on. NULL: no memory. One at a time. */
 extern struct scopes_process *process; /* what all threads have in common */
 extern uint32_t process_number;        /* 0: there is no region */
-void *item_new(struct block *b, enum scopes_kind kind, size_t bytes);
+void *item_new(struct block *b, enum scopes_kind kind, size_t size);
 void item_done(struct block *b);
 bool pieces_start(void);               /* is there a recorder? */
 void process_begins(struct block *b);  /* tells about the process, once */
