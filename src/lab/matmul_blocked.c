@@ -29,6 +29,15 @@ struct matmul_room *matmul_room_new(void)
 
 void matmul_room_free(struct matmul_room *r) { free(r); }
 
+_Static_assert(sizeof(((struct matmul_room *)0)->a) >= MATMUL_FEW_ROWS * MATMUL_FEW_DEPTH * sizeof(float), "four rows fit");
+
+bool matmul_is_few(const struct matmul *m)
+{
+    return m->b_is_rows && (m->m_of_all ? m->m_of_all : m->m) <= MATMUL_FEW && m->k <= MATMUL_FEW_DEPTH;
+}
+
+float *matmul_few_room(struct matmul_room *room) { return (float *)room->a; }
+
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* A tile at the edge of C. */

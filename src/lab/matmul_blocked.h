@@ -40,3 +40,11 @@ void matmul_blocked(const struct blocked *b, struct matmul_room *room);
 void matmul_with_tile(const struct matmul *m, const struct tile *t, const struct ops *level, struct matmul_room *room);
 void matmul_int8_with_tile(const struct matmul_int8 *m, const struct tile *t, struct matmul_room *room);
 void matmul_bf16_with_tile(const struct matmul_bf16 *m, const struct tile *t, struct matmul_room *room);
+
+/*
+ * Few rows of A (a short prompt) do not repay laying out B anew. Then rows of B are unpacked four at a time and multiplied with
+ * all rows of A as they lie there, sums along k: see ops_vector.h. The room has space for four rows of MATMUL_FEW_DEPTH.
+ */
+enum { MATMUL_FEW = 64, MATMUL_FEW_ROWS = 4, MATMUL_FEW_DEPTH = 16384 };
+bool matmul_is_few(const struct matmul *m);
+float *matmul_few_room(struct matmul_room *room);

@@ -64,6 +64,7 @@ struct matmul matmul_part(const struct matmul *all, unsigned worker, unsigned wo
 {
     enum { GRAIN = 32 }; /* no tile of any level is wider */
     struct matmul part = *all;
+    part.m_of_all = all->m;
     if (all->n >= (size_t)GRAIN * workers || all->n >= all->m) {
         struct share s = team_share(all->n, GRAIN, worker, workers);
         part.n = s.to - s.from;

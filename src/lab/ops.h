@@ -59,6 +59,7 @@ struct matmul {
     size_t b_stride; /* of quantised weights: a multiple of 32 */
     float *c;
     size_t c_stride;
+    size_t m_of_all; /* of a part (matmul_part): the m of the whole, so that all parts go the same way; 0: m */
 };
 
 /* The same with bytes or bf16 throughout, where the processor multiplies those itself; B is n rows of k. */

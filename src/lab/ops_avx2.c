@@ -19,6 +19,7 @@ typedef __m256 V;
 #define LANES 8
 #define TILE_ROWS 4
 #define TILE_VECTORS 3
+#define FEW 2 /* rows of A whose products with four rows of B fit into registers */
 
 static inline __m256i first(size_t n)
 {
@@ -99,7 +100,13 @@ static const struct ops ops = {
     OPS_OF_THIS_LEVEL,
 };
 
-static void matmul(const struct matmul *m, struct matmul_room *room) { matmul_with_tile(m, &f32_tile, &ops, room); }
+static void matmul(const struct matmul *m, struct matmul_room *room)
+{
+    if (matmul_is_few(m))
+        matmul_few(m, &ops, room);
+    else
+        matmul_with_tile(m, &f32_tile, &ops, room);
+}
 
 SIMD_END
 

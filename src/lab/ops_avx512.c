@@ -18,6 +18,7 @@ typedef __m512 V;
 #define LANES 16
 #define TILE_ROWS 12
 #define TILE_VECTORS 2
+#define FEW 6 /* rows of A whose products with four rows of B fit into registers */
 #define HAS_OTHER_ROWS /* streams of weights: wider loads are no quicker, and converting sixteen halves at once takes Zen 4 twice as long */
 
 static inline __mmask16 first(size_t n) { return (__mmask16)(n >= LANES ? 0xffff : (1u << n) - 1); }
@@ -81,7 +82,13 @@ static const struct ops plain = {
     OPS_OF_THIS_LEVEL,
 };
 
-static void matmul(const struct matmul *m, struct matmul_room *room) { matmul_with_tile(m, &f32_tile, &plain, room); }
+static void matmul(const struct matmul *m, struct matmul_room *room)
+{
+    if (matmul_is_few(m))
+        matmul_few(m, &plain, room);
+    else
+        matmul_with_tile(m, &f32_tile, &plain, room);
+}
 
 SIMD_END
 

@@ -14,6 +14,7 @@ typedef float32x4_t V;
 #define LANES 4
 #define TILE_ROWS 8
 #define TILE_VECTORS 3
+#define FEW 6 /* rows of A whose products with four rows of B fit into registers */
 
 static inline V v_zero(void) { return vdupq_n_f32(0); }
 static inline V v_set(float f) { return vdupq_n_f32(f); }
@@ -180,7 +181,13 @@ static const struct ops ops = {
     OPS_OF_THIS_LEVEL,
 };
 
-static void matmul(const struct matmul *m, struct matmul_room *room) { matmul_with_tile(m, &f32_tile, &ops, room); }
+static void matmul(const struct matmul *m, struct matmul_room *room)
+{
+    if (matmul_is_few(m))
+        matmul_few(m, &ops, room);
+    else
+        matmul_with_tile(m, &f32_tile, &ops, room);
+}
 
 const struct ops *ops_neon(void) { return &ops; }
 

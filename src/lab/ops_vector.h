@@ -8,7 +8,7 @@
  * The end of a row that does not fill a vector is loaded in part; the rest of the register is zero, or what the
  * operation does not mind.
  */
-#if !defined LANES || !defined TILE_ROWS || !defined TILE_VECTORS
+#if !defined LANES || !defined TILE_ROWS || !defined TILE_VECTORS || !defined FEW
 #error "a level includes this, after saying what a vector is"
 #endif
 
@@ -100,6 +100,63 @@ static void tile_f32(size_t depth, const void *a_panel, const void *b_panel, voi
 }
 
 static const struct tile f32_tile = {TILE_ROWS, (size_t)TILE_VECTORS * LANES, tile_f32};
+
+/* Four rows of B and some rows of A: FEW of them where there are as many, else one. */
+
+#define FEW_TILE(name, ROWS_OF_A)                                                                                   \
+    static void name(float *c, size_t c_stride, const float *b, size_t b_stride, const float *a, size_t a_stride,   \
+                     size_t k, size_t columns)                                                                      \
+    {                                                                                                               \
+        V s[ROWS_OF_A][MATMUL_FEW_ROWS];                                                                            \
+        UNROLLED for (size_t i = 0; i < ROWS_OF_A; i++)                                                             \
+            UNROLLED for (size_t j = 0; j < MATMUL_FEW_ROWS; j++) s[i][j] = v_zero();                               \
+        size_t p = 0;                                                                                               \
+        for (; p < FULL(k); p += LANES) {                                                                           \
+            V of_b[MATMUL_FEW_ROWS];                                                                                \
+            UNROLLED for (size_t j = 0; j < MATMUL_FEW_ROWS; j++) of_b[j] = v_load(b + j * b_stride + p);           \
+            UNROLLED for (size_t i = 0; i < ROWS_OF_A; i++)                                                         \
+            {                                                                                                       \
+                V of_a = v_load(a + i * a_stride + p);                                                              \
+                UNROLLED for (size_t j = 0; j < MATMUL_FEW_ROWS; j++) s[i][j] = v_fma(of_a, of_b[j], s[i][j]);      \
+            }                                                                                                       \
+        }                                                                                                           \
+        for (size_t i = 0; p < k && i < ROWS_OF_A; i++)                                                             \
+            for (size_t j = 0; j < MATMUL_FEW_ROWS; j++)                                                            \
+                s[i][j] = v_fma(v_load_part(a + i * a_stride + p, k - p), v_load_part(b + j * b_stride + p, k - p), s[i][j]); \
+        for (size_t i = 0; i < ROWS_OF_A; i++)                                                                      \
+            for (size_t j = 0; j < columns; j++)                                                                    \
+                c[i * c_stride + j] = v_sum(s[i][j]);                                                               \
+    }
+
+FEW_TILE(few_tile, FEW)
+FEW_TILE(few_tile_one, 1)
+
+/* Four rows of B as f32; those beyond the last are zero. f32 rows that are all there stay where they are. */
+static const float *few_rows_of_b(const struct matmul *m, const struct ops *level, float *room, size_t row, size_t count, size_t *stride)
+{
+    const char *b = (const char *)m->b + weight_bytes(m->b_type, row * m->b_stride);
+    if (m->b_type == WEIGHT_F32 && count == MATMUL_FEW_ROWS) {
+        *stride = m->b_stride;
+        return (const float *)(const void *)b;
+    }
+    *stride = m->k;
+    for (size_t j = 0; j < count; j++)
+        level->unpack[m->b_type](room + j * m->k, b + weight_bytes(m->b_type, j * m->b_stride), m->k);
+    memset(room + count * m->k, 0, (MATMUL_FEW_ROWS - count) * m->k * sizeof *room);
+    return room;
+}
+
+static void matmul_few(const struct matmul *m, const struct ops *level, struct matmul_room *room)
+{
+    for (size_t row = 0; row < m->n; row += MATMUL_FEW_ROWS) {
+        size_t count = m->n - row < MATMUL_FEW_ROWS ? m->n - row : MATMUL_FEW_ROWS, stride, i = 0;
+        const float *b = few_rows_of_b(m, level, matmul_few_room(room), row, count, &stride);
+        for (; i + FEW <= m->m; i += FEW)
+            few_tile(m->c + i * m->c_stride + row, m->c_stride, b, stride, m->a + i * m->a_stride, m->a_stride, m->k, count);
+        for (; i < m->m; i++)
+            few_tile_one(m->c + i * m->c_stride + row, m->c_stride, b, stride, m->a + i * m->a_stride, m->a_stride, m->k, count);
+    }
+}
 
 /* Other forms. */
 
