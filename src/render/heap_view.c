@@ -139,7 +139,7 @@ static void note_of(const struct section *s, const struct heap_view *v, struct b
 static void print_wrapped(struct view text, unsigned width, size_t indent, struct sink *out)
 {
     size_t most = width > indent + 20 ? width - indent : 100 - indent;
-    for (bool is_first = true; text.n; is_first = false) {
+    for (bool is_first = true; text.at && text.n; is_first = false) {
         size_t n = text.n;
         sink_pad(out, is_first ? 0 : indent);
         if (n > most) {
