@@ -264,10 +264,10 @@ static void check_pieces(void)
 }
 
 /* Levels round differently, but not so differently that another word is the likeliest. */
-static void check_levels(void)
+static void check_levels(const char *name)
 {
     static struct outcome best, other;
-    own(model) struct model *m = preset("small", NULL, 1);
+    own(model) struct model *m = preset(name, NULL, 1);
     converse(m, 20, 0, &best);
     const struct ops *o;
     for (size_t i = 0; (o = ops_at(i)); i++) {
@@ -401,7 +401,8 @@ int main(void)
     check_arithmetic();
     check_threads();
     check_pieces();
-    check_levels();
+    check_levels("small");
+    check_levels("medium");
     check_sessions();
     check_pending();
     check_sampler();
