@@ -186,9 +186,8 @@ static struct http_head head_of(const struct http_connection *c)
         .most_body_bytes = p->limits.body_bytes,
         .only_local_names = view_starts(view_of(p->address), VIEW("127.")) || !strcmp(p->address, "::1"),
     };
-    own(free) char *bytes = mem_new(rules.most_bytes);
-    ssize_t n = recv(c->fd, bytes, rules.most_bytes, MSG_PEEK);
-    return http_head_judge((struct view){bytes, n > 0 ? (size_t)n : 0}, &rules);
+    ssize_t n = recv(c->fd, c->server->seen, rules.most_bytes, MSG_PEEK);
+    return http_head_judge((struct view){c->server->seen, n > 0 ? (size_t)n : 0}, &rules);
 }
 
 static void judge(struct http_connection *c, bool has_hung_up)

@@ -33,6 +33,7 @@ struct http_server {
     pthread_t thread;
     struct http_connection *oldest, *newest, *entering; /* entering: the one that the library is being given */
     unsigned n_connections;
+    char *seen; /* the head that is being looked at */
     struct MHD_Daemon *daemon;
     int daemon_poll;
 

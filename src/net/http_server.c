@@ -208,6 +208,7 @@ static struct http_server *server_new(const struct http_plan *p)
     *s = (struct http_server){.plan = *p, .listener = -1, .poll = -1, .wake = -1};
     s->plan.address = p->address ? p->address : "127.0.0.1";
     s->plan.limits = with_defaults(p->limits);
+    s->seen = mem_new(s->plan.limits.head_bytes);
     pthread_mutex_init(&s->lock, NULL);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -231,6 +232,7 @@ static void server_free(struct http_server *s)
     close(s->poll);
     pthread_cond_destroy(&s->is_empty);
     pthread_mutex_destroy(&s->lock);
+    free(s->seen);
     free(s);
 }
 

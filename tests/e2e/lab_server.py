@@ -309,17 +309,20 @@ def rude():
 
 def slow():
     """Two thousand that say half a request, and one that says a whole one: it is answered."""
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    crowd = 2000 if most == resource.RLIM_INFINITY else min(2000, most - 100)
     with Server("small") as s:
         before = peak_kib(s)
         lazy = []
-        for n in range(2000):
+        for n in range(crowd):
             lazy.append(socket.create_connection(("127.0.0.1", s.port)))
             lazy[-1].sendall(b"GET /health HT" if n % 2 else POST + LENGTH + b"\r\n{")
             if n % 100 == 99:
                 assert s.json("/v1/completions", dict(PROMPT, max_tokens=2))["choices"]
         grown = peak_kib(s) - before
-        assert grown < 32 * 1024, f"{grown} KiB"
+        print(f"{crowd} connections: {grown} KiB more")
+        assert grown < 32 * 1024, grown
         for c in lazy:
             c.close()
         assert s.end() == (0, "")

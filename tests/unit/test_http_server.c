@@ -319,6 +319,26 @@ static void check_slow(struct kept *k)
         close(slow[i]);
 }
 
+/* Who takes nothing of his reply for a while is cut off, and whoever fills it hears of it. */
+static void check_stalled(struct kept *k)
+{
+    own(http_server) struct http_server *s = NULL;
+    struct err e = {0};
+    struct http_plan plan = {.routes = routes, .self = k, .changed = changed, .limits = {.idle_ns = SECOND}};
+    CHECK(http_server_open(&s, &plan, &e));
+    own(close) int fd = dial(s);
+    put(fd, VIEW("GET /kept HTTP/1.1\r\n" HOST "\r\n"));
+    struct http_reply *r = wait_reply(k);
+    http_reply_begin(r, 200, "text/plain");
+    static const char piece[1 << 16];
+    while (!http_reply_is_gone(r)) {
+        unsigned before = changes(k);
+        if (!http_reply_add(r, (struct view){piece, sizeof piece}) && !http_reply_is_gone(r))
+            wait_change(k, before);
+    }
+    http_reply_end(r);
+}
+
 /* A server that was asked to be quiet finishes what it has, and takes nothing new. */
 static void check_ending(struct kept *k)
 {
@@ -379,6 +399,7 @@ int main(void)
         check_gone(s, &k);
     }
     check_slow(&k);
+    check_stalled(&k);
     check_ending(&k);
     check_opening();
     return CHECK_DONE();
