@@ -13,7 +13,7 @@
  *     latency   chase                      nanoseconds from one pointer to the next, in a random ring of `bytes`
  *     cost      clock, cpu clock, syscall  nanoseconds of one call
  *
- * One thread is timed by its CPU clock, several by the clock on the wall. A figure is the median of its readings, with
+ * Threads are timed by their CPU clocks, several by that of the slowest. A figure is the median of its readings, with
  * the least and the most of them.
  *
  *     struct roof r;

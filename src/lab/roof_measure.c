@@ -1,6 +1,7 @@
 /*
  * Measuring the roof: a list of small jobs, one row each, in an order that warms the processor up before it counts.
  */
+#include "base/clock.h"
 #include "base/mem.h"
 #include "lab/ops.h"
 #include "lab/roof.h"
@@ -23,16 +24,57 @@ struct measuring {
     size_t done, jobs;
 };
 
-/* One row: `amount` of one call divided by its time; or its time itself, when there is nothing to divide. */
+/*
+ * One row: `amount` of one call divided by its time; or its time itself, when there is nothing to divide. What a team does
+ * together takes as long as the slowest of it, by its CPU clock: on a busy machine the clock on the wall would tell how
+ * busy it is, and not what it could do.
+ */
 struct job {
     const char *kind, *what;
     uint64_t bytes;
-    struct team *team;
+    struct team *team; /* NULL: `call`, by one thread */
+    team_job work;
     timing_call call;
     void *arg;
     double amount; /* 0: the row is nanoseconds, of `steps` steps */
     double steps;
 };
+
+struct team_run {
+    const struct job *job;
+    uint64_t busy_ns; /* of the slowest in each call, added up */
+    uint64_t took_ns[TEAM_MOST];
+};
+
+static void run_worker(void *arg, unsigned worker, unsigned workers)
+{
+    struct team_run *r = arg;
+    uint64_t before = clock_thread_cpu_ns();
+    r->job->work(r->job->arg, worker, workers);
+    r->took_ns[worker] = clock_thread_cpu_ns() - before;
+}
+
+static void run_team(void *arg)
+{
+    struct team_run *r = arg;
+    uint64_t slowest = 0;
+    team_run(r->job->team, run_worker, r);
+    for (unsigned i = 0; i < team_size(r->job->team); i++)
+        slowest = r->took_ns[i] > slowest ? r->took_ns[i] : slowest;
+    r->busy_ns += slowest;
+}
+
+static uint64_t busy_clock(void *arg) { return ((struct team_run *)arg)->busy_ns; }
+
+static bool time_job(struct timing *out, const struct job *j, struct timing_plan *plan, struct err *e)
+{
+    if (!j->team)
+        return timing_of(out, plan, j->call, j->arg, e);
+    own(free) struct team_run *r = mem_new(sizeof *r);
+    r->job = j;
+    plan->clock_ns = busy_clock;
+    return timing_of(out, plan, run_team, r, e);
+}
 
 static struct figure figure_of(const struct timing *t, const struct job *j)
 {
@@ -51,11 +93,10 @@ static bool measure_row(struct measuring *m, const struct job *j, struct err *e)
         .samples = p->is_short ? 5 : 15,
         .sample_ns = p->is_short ? 3000000 : 10000000,
         .warm_up_ns = p->is_short ? 3000000 : 30000000,
-        .on_the_wall = threads > 1,
         .stop = p->stop,
     };
     struct timing t;
-    if (!timing_of(&t, &plan, j->call, j->arg, e))
+    if (!time_job(&t, j, &plan, e))
         return false;
     struct roof *r = m->out;
     if (r->n < ROOF_ROWS_MOST) {
@@ -141,10 +182,6 @@ static void triad_piece(void *arg, unsigned worker, unsigned workers)
     p->loops->triad(at, at + third(p), at + 2 * third(p), 3, third(p));
 }
 
-static void read_all(void *arg) { team_run(((struct pieces *)arg)->team, read_piece, arg); }
-static void copy_all(void *arg) { team_run(((struct pieces *)arg)->team, copy_piece, arg); }
-static void triad_all(void *arg) { team_run(((struct pieces *)arg)->team, triad_piece, arg); }
-
 /* Large enough that no cache holds it; with many threads they share the caches, and each may have less. */
 static size_t piece_bytes(unsigned threads)
 {
@@ -173,11 +210,11 @@ static bool measure_memory(struct measuring *m, struct team *team, bool is_huge,
         return false;
     double each = (double)(third(p) * sizeof(float)) * team_size(team);
     const struct job ordinary[] = {
-        {"memory", "read", 0, team, read_all, p, 3 * each, 0},
-        {"memory", "copy", 0, team, copy_all, p, 2 * each, 0},
-        {"memory", "triad", 0, team, triad_all, p, 3 * each, 0},
+        {.kind = "memory", .what = "read", .team = team, .work = read_piece, .arg = p, .amount = 3 * each},
+        {.kind = "memory", .what = "copy", .team = team, .work = copy_piece, .arg = p, .amount = 2 * each},
+        {.kind = "memory", .what = "triad", .team = team, .work = triad_piece, .arg = p, .amount = 3 * each},
     };
-    const struct job huge = {"memory", "read huge", 0, team, read_all, p, 3 * each, 0};
+    const struct job huge = {.kind = "memory", .what = "read huge", .team = team, .work = read_piece, .arg = p, .amount = 3 * each};
     bool ok = true;
     for (size_t i = 0; ok && i < (is_huge ? 1 : 3); i++)
         ok = measure_row(m, is_huge ? &huge : &ordinary[i], e);
@@ -202,13 +239,11 @@ static void compute_one(void *arg, unsigned worker, unsigned workers)
     a->sum[worker] = a->loops ? a->loops->fma(a->rounds, 0.5f, 1e-3f) : (float)a->small->run(a->rounds, 1, 2);
 }
 
-static void compute_all(void *arg) { team_run(((struct arithmetic *)arg)->team, compute_one, arg); }
-
 static bool measure_peak(struct measuring *m, struct arithmetic *a, const char *what, double flops_a_round, struct err *e)
 {
     a->rounds = 50000;
     double flops = flops_a_round * (double)a->rounds * team_size(a->team);
-    struct job j = {"peak", what, 0, a->team, compute_all, a, flops, 0};
+    struct job j = {.kind = "peak", .what = what, .team = a->team, .work = compute_one, .arg = a, .amount = flops};
     return measure_row(m, &j, e);
 }
 
@@ -288,8 +323,8 @@ static bool measure_set(struct measuring *m, size_t bytes, struct err *e)
         return err_os(e, "%zu bytes to read", bytes);
     memset(s.at, 0, bytes);
     s.times = bytes < MIB ? MIB / bytes : 1;
-    struct job read = {"cache", "read", bytes, NULL, read_set, &s, (double)bytes * (double)s.times, 0};
-    struct job chase = {"latency", "chase", bytes, NULL, chase_set, &s, 0, CHASE_STEPS};
+    struct job read = {.kind = "cache", .what = "read", .bytes = bytes, .call = read_set, .arg = &s, .amount = (double)bytes * (double)s.times};
+    struct job chase = {.kind = "latency", .what = "chase", .bytes = bytes, .call = chase_set, .arg = &s, .steps = CHASE_STEPS};
     bool ok = measure_row(m, &read, e);
     make_ring(&s);
     ok = ok && measure_row(m, &chase, e);
@@ -342,9 +377,9 @@ static void call_the_system(void *arg)
 static bool measure_costs(struct measuring *m, struct err *e)
 {
     const struct job jobs[] = {
-        {"cost", "clock", 0, NULL, look_at_clock, NULL, 0, LOOKS},
-        {"cost", "cpu clock", 0, NULL, look_at_cpu_clock, NULL, 0, LOOKS},
-        {"cost", "syscall", 0, NULL, call_the_system, NULL, 0, LOOKS},
+        {.kind = "cost", .what = "clock", .call = look_at_clock, .steps = LOOKS},
+        {.kind = "cost", .what = "cpu clock", .call = look_at_cpu_clock, .steps = LOOKS},
+        {.kind = "cost", .what = "syscall", .call = call_the_system, .steps = LOOKS},
     };
     bool ok = true;
     for (size_t i = 0; ok && i < 3; i++)

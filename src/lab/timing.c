@@ -42,14 +42,17 @@ struct both_clocks {
     uint64_t cpu_ns, wall_ns;
 };
 
-static struct both_clocks read_clocks(void) { return (struct both_clocks){clock_thread_cpu_ns(), clock_monotonic_ns()}; }
-
-static struct both_clocks run_calls(uint64_t n, timing_call call, void *arg)
+static struct both_clocks read_clocks(const struct timing_plan *p, void *arg)
 {
-    struct both_clocks before = read_clocks();
+    return (struct both_clocks){p->clock_ns ? p->clock_ns(arg) : clock_thread_cpu_ns(), clock_monotonic_ns()};
+}
+
+static struct both_clocks run_calls(const struct timing_plan *p, uint64_t n, timing_call call, void *arg)
+{
+    struct both_clocks before = read_clocks(p, arg);
     for (uint64_t i = 0; i < n; i++)
         call(arg);
-    struct both_clocks after = read_clocks();
+    struct both_clocks after = read_clocks(p, arg);
     return (struct both_clocks){after.cpu_ns - before.cpu_ns, after.wall_ns - before.wall_ns};
 }
 
@@ -68,7 +71,7 @@ static bool warm_up(struct timing *t, const struct timing_plan *p, timing_call c
     for (;;) {
         if (is_over(p, e))
             return false;
-        struct both_clocks took = run_calls(calls, call, arg);
+        struct both_clocks took = run_calls(p, calls, call, arg);
         uint64_t ns = p->on_the_wall ? took.wall_ns : took.cpu_ns;
         t->warm_up_calls += calls;
         spent_ns += took.wall_ns;
@@ -93,7 +96,7 @@ bool timing_of(struct timing *out, const struct timing_plan *p, timing_call call
     out->timed_from_ns = clock_monotonic_ns();
     for (; out->samples < p->samples && !is_over(p, e); out->samples++) {
         uint64_t at_ns = clock_monotonic_ns();
-        struct both_clocks took = run_calls(out->calls_a_sample, call, arg);
+        struct both_clocks took = run_calls(p, out->calls_a_sample, call, arg);
         double total_ns = (double)(p->on_the_wall ? took.wall_ns : took.cpu_ns);
         out->calls += out->calls_a_sample;
         out->total_ns += total_ns;

@@ -22,7 +22,8 @@
 struct timing_plan {
     unsigned samples; /* from 1 to TIMING_SAMPLES_MOST */
     uint64_t sample_ns, warm_up_ns;
-    bool on_the_wall;                  /* else by the CPU clock of the calling thread */
+    bool on_the_wall;                  /* else by the CPU clock of the calling thread, */
+    uint64_t (*clock_ns)(void *arg);   /* or by this one, where it is not NULL: it is given the argument of the call */
     const volatile sig_atomic_t *stop; /* may be NULL */
 };
 enum { TIMING_SAMPLES_MOST = 10000 };

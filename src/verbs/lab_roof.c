@@ -89,8 +89,8 @@ static void print_head(const struct roof *r, struct sink *out)
 }
 
 static const char method[] =
-    "Medians of the readings, with the least and the most of them. One thread is timed by its CPU clock, several by the "
-    "clock on the wall. Memory was touched first by the thread that uses it, in ordinary pages (\"huge\": in huge ones); "
+    "Medians of the readings, with the least and the most of them. Threads are timed by their CPU clocks, several by that of "
+    "the slowest: what a busy machine could do, and not how busy it is. Memory was touched first by the thread that uses it, in ordinary pages (\"huge\": in huge ones); "
     "bytes are those the program reads and writes. A multiply-and-add is two operations.";
 
 void lab_roof_print(const struct roof *r, const struct table_style *style, struct sink *out)
