@@ -132,6 +132,13 @@ __attribute__((constructor(200))) static void start(void)
     wants_table = is_on || says(wanted, "table");
     wants_file = is_on || says(wanted, "file");
     inferom_enable(wants_table || wants_file || is_shared);
+    if (inferom_heap_scope)
+        inferom_heap_scope(inferom_scope_here);
 }
 
-__attribute__((destructor(200))) static void end(void) { at_the_end(); }
+__attribute__((destructor(200))) static void end(void)
+{
+    if (inferom_heap_scope)
+        inferom_heap_scope(NULL);
+    at_the_end();
+}

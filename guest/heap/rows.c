@@ -1,9 +1,10 @@
 /*
- * Rows of a thread: a map of its own, from the hash of a stack to the number of its row. Nobody else looks into it, so there is no
+ * Rows of a thread: a map of its own, from the hash of a stack and the scope it was in to the number of its row. Nobody else looks into it, so there is no
  * lock; it grows by doubling, in memory of our own. The new map is whole before it is used: a signal handler that
  * comes between finds the old one.
  */
 #include "agent.h"
+#include "inferom/heap_counters.h"
 #include "common/bare_calls.h"
 
 #include <sys/mman.h>
@@ -66,7 +67,11 @@ COLD static bool grow(void)
     return true;
 }
 
-COLD static uint32_t make(uint64_t hash, const struct walk *w)
+static uint32_t (*scope_here)(void); /* libinferom's, when it is in this process */
+
+EXPORT void inferom_heap_scope(uint32_t (*here)(void)) { scope_here = here; }
+
+COLD static uint32_t make(uint64_t hash, const struct walk *w, uint32_t scope)
 {
     uint32_t stack = stack_number(w);
     uint32_t row = atomic_fetch_add_explicit(&area()->rows, 1, memory_order_relaxed);
@@ -77,6 +82,7 @@ COLD static uint32_t make(uint64_t hash, const struct walk *w)
     struct heap_row_rest *r = rest_at(row);
     r->thread = me.number;
     r->stack = stack;
+    r->scope = scope;
     if (!me.rows || 2 * (uint64_t)count_of(me.rows, me.rows_mask)->row > me.rows_mask)
         if (!grow() && !me.rows)
             return row;
@@ -89,10 +95,12 @@ COLD static uint32_t make(uint64_t hash, const struct walk *w)
 
 uint32_t row_number(uint64_t hash, const struct walk *w)
 {
+    uint32_t scope = scope_here ? scope_here() : 0;
+    hash ^= scope * UINT64_C(0x9e3779b97f4a7c15);
     hash |= !hash;
     if (likely(me.rows != NULL))
         for (uint64_t i = hash & me.rows_mask; me.rows[i].hash; i = (i + 1) & me.rows_mask)
             if (likely(me.rows[i].hash == hash))
                 return me.rows[i].row;
-    return make(hash, w);
+    return make(hash, w, scope);
 }

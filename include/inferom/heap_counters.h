@@ -30,6 +30,12 @@ struct inferom_heap_counters {
 
 const struct inferom_heap_counters *inferom_heap_counters(void) __attribute__((weak));
 
+/*
+ * The other way round: libinferom says how to ask for the innermost scope of the calling thread (inferom_scope_here()), and
+ * allocations are kept apart by it. NULL: there is nobody to ask any more.
+ */
+void inferom_heap_scope(uint32_t (*here)(void)) __attribute__((weak));
+
 #ifdef __cplusplus
 }
 #endif

@@ -93,14 +93,21 @@ static int most_bytes_first(const void *pa, const void *pb)
     return (a->thread.i > b->thread.i) - (a->thread.i < b->thread.i);
 }
 
-/* What the program's own scopes counted; the scope is the innermost frame of a row. */
-static void add_counted(struct heap_groups *g, struct idmap *map, const struct heap *h, bool by_thread)
+/*
+ * What the program's own scopes counted; the scope is the innermost frame of a row. Allocations and bytes are exact there, so they take
+ * the place of what the samples say; what only the samples know stays. False: nobody counted.
+ */
+static bool add_counted(struct heap_groups *g, struct idmap *map, const struct heap *h, bool by_thread)
 {
     const struct sample_set *set = scopes_counted(h->p);
     size_t allocations = set ? measure_named(h->p, set, VIEW("allocations")) : 0, bytes = set ? measure_named(h->p, set, VIEW("allocated")) : 0;
     size_t calls = set ? measure_named(h->p, set, VIEW("calls")) : 0;
     if (!set || allocations == set->n_measures || bytes == set->n_measures)
-        return;
+        return false;
+    for (size_t i = 0; i < g->n; i++) {
+        g->rows[i].sums.of[HEAP_ALLOCS] = g->rows[i].sums.of[HEAP_BYTES] = 0;
+        g->rows[i].times = 0;
+    }
     for (size_t i = 0; i < set->n; i++) {
         const struct frame *f = profile_frame(h->p, profile_stack(h->p, set->stacks[i])->frame);
         thread_id thread = set->contexts ? profile_context(h->p, set->contexts[i])->thread : (thread_id){0};
@@ -116,6 +123,7 @@ static void add_counted(struct heap_groups *g, struct idmap *map, const struct h
         to->sums.of[HEAP_BYTES] = heap_sum(to->sums.of[HEAP_BYTES], set->values[bytes][i]);
         to->times = heap_sum(to->times, calls < set->n_measures ? set->values[calls][i] : 0);
     }
+    return true;
 }
 
 struct heap_groups heap_groups_of(const struct heap *h, struct view label, bool by_thread)
@@ -139,9 +147,7 @@ struct heap_groups heap_groups_of(const struct heap *h, struct view label, bool 
         struct heap_group key = {.text = l->text, .number = l->number, .thread = by_thread ? c->thread : (thread_id){0}};
         add_sums(&group_for(&g, &map, h, key)->sums, &sums[i]);
     }
-    bool is_counted = !g.n && view_same(label, VIEW("scope"));
-    if (is_counted)
-        add_counted(&g, &map, h, by_thread);
+    bool is_counted = view_same(label, VIEW("scope")) && add_counted(&g, &map, h, by_thread);
     idmap_done(&map);
     if (g.n)
         qsort(g.rows, g.n, sizeof *g.rows, most_bytes_first);

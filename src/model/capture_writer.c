@@ -137,15 +137,31 @@ static labels_id joined_labels(struct builder *names, labels_id a, labels_id b)
     return builder_labels(names, all, n_a + n_b);
 }
 
+static context_id context_with(struct capture_writer *w, context_id context, labels_id more)
+{
+    struct context c = *profile_context(builder_view(w->names), context);
+    if (!more.i)
+        return context;
+    return builder_context(w->names, c.thread, c.labels.i ? joined_labels(w->names, c.labels, more) : more);
+}
+
+static thread_id thread_of(const struct capture_writer *w, context_id context)
+{
+    return profile_context(builder_view(w->names), context)->thread;
+}
+
 context_id capture_context(struct capture_writer *w, context_id context, uint64_t time_ns)
 {
     if (!w->labeller.labels || time_ns == TIME_NONE)
         return context;
-    struct context c = *profile_context(builder_view(w->names), context);
-    labels_id more = w->labeller.labels(w->labeller.self, c.thread, time_ns);
-    if (!more.i)
+    return context_with(w, context, w->labeller.labels(w->labeller.self, thread_of(w, context), time_ns));
+}
+
+context_id capture_in_scope(struct capture_writer *w, context_id context, uint32_t number)
+{
+    if (!w->labeller.scope || !number)
         return context;
-    return builder_context(w->names, c.thread, c.labels.i ? joined_labels(w->names, c.labels, more) : more);
+    return context_with(w, context, w->labeller.scope(w->labeller.self, thread_of(w, context), number));
 }
 
 static void *resize(void *column, size_t rows, size_t row_bytes) { return mem_resize(column, rows * row_bytes); }

@@ -65,10 +65,12 @@ void capture_watch(struct capture_writer *w, struct capture_onlooker onlooker); 
 struct capture_labeller {
     void *self;
     labels_id (*labels)(void *self, thread_id thread, uint64_t time_ns);
+    labels_id (*scope)(void *self, thread_id thread, uint32_t number); /* as inferom_scope_here() said it; NULL: nobody knows */
 };
 
 void capture_label(struct capture_writer *w, struct capture_labeller labeller); /* one; a second replaces the first */
 context_id capture_context(struct capture_writer *w, context_id context, uint64_t time_ns); /* with what is known besides */
+context_id capture_in_scope(struct capture_writer *w, context_id context, uint32_t number); /* with the scope of this number; 0: none */
 
 /* Names, threads, sets and series are made here. Samples do not go into this builder. */
 struct builder *capture_names(struct capture_writer *w);

@@ -182,6 +182,22 @@ def allocations_by_scope():
         answers = []
 
 
+def heap_knows_its_scope():
+    """Every recorded allocation, by the scope it was made in: what the heap agent asked and what the scopes counted agree."""
+    told = run(INFEROM, "record", "--heap=exact", "-o", "run.inferom", "--", FX_SCOPE, "--rounds", "100", "--malloc", "112").stdout
+    truth = json.JSONDecoder().raw_decode(told[told.index('{"fixture"'):])[0]
+    blocks = collections.Counter()
+    for t in truth["threads"]:
+        blocks.update({name: n for name, n in t["blocks"].items() if n})
+    heap = json.loads(run(INFEROM, "report", "run.inferom", "--heap", "--json").stdout)["heap"]
+    assert {r["scope"]: (r["allocations"], r["alloc_bytes"]) for r in heap["scopes"]} == \
+        {name: (n, 112 * n) for name, n in blocks.items()}, (heap["scopes"], blocks)
+    assert all(r["live_bytes"] == 0 for r in heap["scopes"]), heap["scopes"]
+    for name, inside in ("mlp", blocks["mlp"]), ("serve", sum(blocks.values())):  # with all that is within it
+        answer = report("run.inferom", "--set", "heap", "--measure", "alloc_space", "--scope", name)
+        assert answer["total"] == 112 * inside, (name, answer["total"], inside)
+
+
 def edges_carry_calls():
     truth, path = fixture()
     dot = run(INFEROM, "graph", path, "-n", "0", "-e", "0").stdout

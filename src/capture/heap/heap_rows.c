@@ -96,7 +96,7 @@ static void write_row(struct heap_target *t, struct heap_book *b, uint32_t numbe
     w->samples = r.samples;
     bool is_new;
     stack_id stack = heap_stacks_find(&t->stacks, &b->naming, rest.stack, &is_new);
-    context_id who = heap_target_context(t, b, rest.thread, LABELS_NONE);
+    context_id who = capture_in_scope(b->into, heap_target_context(t, b, rest.thread, LABELS_NONE), rest.scope);
     capture_sample(b->into, b->heap, now_ns, who, stack, more);
     write_variance(b, w, &rest, now_ns, who, stack);
 }

@@ -227,7 +227,7 @@ static void write_block(struct heap_target *t, struct heap_book *b, const struct
     }
     heap_copy(&row, t->area + HEAP_RESTS_AT + block->row * sizeof row, sizeof row);
     struct label address = {.key = builder_string(b->naming.names, VIEW("address")), .number = (int64_t)atomic_load_explicit(&block->address, memory_order_relaxed)};
-    context_id who = heap_target_context(t, b, row.thread, builder_labels(b->naming.names, &address, 1));
+    context_id who = capture_in_scope(b->into, heap_target_context(t, b, row.thread, builder_labels(b->naming.names, &address, 1)), row.scope);
     uint64_t from_ns = heap_shared_ns(b->shared, block->tick), to_ns = heap_shared_ns(b->shared, freed_tick);
     int64_t values[] = {(int64_t)size, freed_tick != 0, freed_tick && to_ns > from_ns ? (int64_t)(to_ns - from_ns) : 0};
     if (values[2] < HEAP_VALUE_MOST && from_ns < (uint64_t)HEAP_VALUE_MOST * 16)

@@ -91,6 +91,24 @@ static labels_id make_labels(struct scopes_labels *l, const struct found *f, uin
     return builder_labels(l->names, labels, 2);
 }
 
+static labels_id labels_of_node(struct scopes_labels *l, const struct found *f, uint32_t node)
+{
+    struct seen_node *row = &f->thread->nodes[node];
+    if (row->labels_turn != l->turn) {
+        row->labels = make_labels(l, f, node).i;
+        row->labels_turn = l->turn;
+    }
+    return (labels_id){row->labels};
+}
+
+labels_id scopes_labels_of(struct scopes_labels *l, const struct scopes_memory *m, thread_id thread, uint32_t node)
+{
+    if (!m->n_processes || !thread.i)
+        return LABELS_NONE;
+    const struct found *f = find(l, m, thread, TIME_NONE);
+    return f->thread && node < f->thread->n_nodes ? labels_of_node(l, f, node) : LABELS_NONE;
+}
+
 labels_id scopes_labels_at(struct scopes_labels *l, const struct scopes_memory *m, const struct scopes_clock *clock,
                            thread_id thread, uint64_t time_ns)
 {
@@ -101,12 +119,5 @@ labels_id scopes_labels_at(struct scopes_labels *l, const struct scopes_memory *
         return LABELS_NONE;
     uint64_t tick = f->process->head.ticks_are_ns ? time_ns : scopes_clock_tick(clock, time_ns);
     uint32_t node = scopes_join_at(f->thread, tick);
-    if (!node)
-        return LABELS_NONE;
-    struct seen_node *row = &f->thread->nodes[node];
-    if (row->labels_turn != l->turn) {
-        row->labels = make_labels(l, f, node).i;
-        row->labels_turn = l->turn;
-    }
-    return (labels_id){row->labels};
+    return node ? labels_of_node(l, f, node) : LABELS_NONE;
 }

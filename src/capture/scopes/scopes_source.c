@@ -76,6 +76,17 @@ static labels_id labels_at(void *self, thread_id thread, uint64_t time_ns)
     return scopes_labels_at(s->labels, s->memory, &s->clock, thread, time_ns);
 }
 
+/* By number, as the heap agent asked for it inside the process. One that we have not heard of is new. */
+static labels_id labels_of(void *self, thread_id thread, uint32_t number)
+{
+    struct scopes_source *s = self;
+    labels_id labels = scopes_labels_of(s->labels, s->memory, thread, number);
+    if (labels.i)
+        return labels;
+    visit(s);
+    return scopes_labels_of(s->labels, s->memory, thread, number);
+}
+
 /* Who is gone. */
 
 /* Its number may mean another process in another namespace: then it is taken to be there until the end. */
@@ -145,7 +156,7 @@ static bool start(void **out_self, const struct plan *p, struct recorder *into, 
     s->pid_namespace = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
     scopes_clock_read(&s->clock, clock_monotonic_ns());
     if (scopes_memory_new(&s->memory, PIECES, &why))
-        capture_label(recorder_capture(into), (struct capture_labeller){s, labels_at});
+        capture_label(recorder_capture(into), (struct capture_labeller){s, labels_at, labels_of});
     else
         log_info("scopes: %s", why.text);
     *out_self = s;
