@@ -78,7 +78,7 @@ static struct view site_name(const struct seen_process *p, uint32_t site)
 static labels_id make_labels(struct scopes_labels *l, const struct found *f, uint32_t node)
 {
     const struct seen_node *nodes = f->thread->nodes;
-    struct view path[SCOPES_DEPTH_MOST + 1];
+    struct view path[SCOPES_DEPTH_MOST + 1] = {{0}};
     size_t depth = nodes[node].depth, at = depth;
     for (uint32_t n = node; n && at; n = nodes[n].caller)
         path[--at] = site_name(f->process, nodes[n].site);
