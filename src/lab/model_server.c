@@ -18,6 +18,7 @@ struct model_server {
     uint32_t run;    /* any number: ids of two runs differ */
     uint32_t number; /* of the last request; the connections' thread has it */
     int64_t since_s;
+    size_t longest_piece; /* bytes of a token */
 };
 
 /* Refusals. */
@@ -66,6 +67,24 @@ static bool is_model(const struct model_server *s, const char *name, struct open
            openai_refuse(why, 404, "model", "model_not_found", "there is no model '%s' here, only '%s'", name, ours);
 }
 
+/* Tokens at least: their pieces put together are the text, and a message needs one to say whose it is. */
+static size_t least_tokens(const struct openai_request *q, size_t longest_piece)
+{
+    size_t n = q->prompt.n;
+    for (size_t i = 0; i < q->n_messages; i++)
+        n += q->messages[i].text.n;
+    return n / longest_piece + q->n_messages;
+}
+
+/* Making tokens of megabytes that cannot fit would keep everybody waiting. */
+static bool may_fit(const struct model_server *s, const struct openai_request *q, struct openai_error *why)
+{
+    size_t n = least_tokens(q, s->longest_piece);
+    return n <= s->plan.usual.context ||
+           openai_refuse(why, 400, q->kind == OPENAI_CHAT ? "messages" : "prompt", "context_length_exceeded",
+                         "the prompt has %zu tokens at least, and the context is %u tokens", n, s->plan.usual.context);
+}
+
 static void answer(struct model_server *s, enum openai_kind kind, const struct http_request *h, struct http_reply *r)
 {
     own(openai_request) struct openai_request q = {0};
@@ -74,7 +93,8 @@ static void answer(struct model_server *s, enum openai_kind kind, const struct h
     name_request(s, h, id);
     http_reply_field(r, "X-Request-Id", id);
     log_info("%s: %s %s", id, h->method, h->path);
-    if (!openai_request_read(&q, kind, h->body, &why) || !is_model(s, q.model, &why) || !turns_take(s->turns, &q, id, r, &why)) {
+    if (!openai_request_read(&q, kind, h->body, &why) || !is_model(s, q.model, &why) || !may_fit(s, &q, &why) ||
+        !turns_take(s->turns, &q, id, r, &why)) {
         log_info("%s: %d %s", id, why.status, why.message);
         refuse(r, &why);
     }
@@ -198,11 +218,22 @@ static uint32_t context_of(const struct model_server_plan *p)
     return wanted < most ? wanted : most;
 }
 
+static size_t longest_piece(const struct model *m)
+{
+    size_t longest = 1;
+    for (uint32_t t = 0; t < model_facts(m)->vocabulary; t++) {
+        size_t n = model_piece(m, t).n;
+        longest = n > longest ? n : longest;
+    }
+    return longest;
+}
+
 bool model_server_open(struct model_server **out, const struct model_server_plan *p, struct err *e)
 {
     own(model_server) struct model_server *s = mem_new(sizeof *s);
     s->plan = *p;
     s->plan.usual.context = context_of(p);
+    s->longest_piece = longest_piece(p->model);
     s->since_s = time(NULL);
     if (getrandom(&s->run, sizeof s->run, 0) < 0)
         s->run = (uint32_t)s->since_s;

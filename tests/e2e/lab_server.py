@@ -225,6 +225,7 @@ def malformed():
             (400, "temperature", None, {"prompt": "a", "temperature": -1}),
             (400, "n", "unsupported_value", {"prompt": "a", "n": 1000000}),
             (400, "prompt", None, {"prompt": ""}),
+            (400, "prompt", "context_length_exceeded", {"prompt": "a" * 64}),
             (400, "prompt", "context_length_exceeded", {"prompt": "a" * 1000}),
             (400, "prompt", "context_length_exceeded", {"prompt": "a" * 4000000, "stream": True}),
             (404, "model", "model_not_found", {"prompt": "a", "model": "<script>\x1b[31m" + "x" * 4000}),
@@ -233,6 +234,8 @@ def malformed():
             got, error = s.refusal("/v1/completions", body)
             assert (got, error["param"], error["code"]) == (status, param, code), (body if len(str(body)) < 99 else "long", got, error)
         assert s.refusal("/v1/chat/completions", {"prompt": "a"})[1]["param"] == "messages"
+        crowd = {"messages": [{"role": "user", "content": ""}] * 100000}
+        assert s.refusal("/v1/chat/completions", crowd)[1]["code"] == "context_length_exceeded"
         assert s.ask("GET", "/v1/completions")[0] == 405 and s.ask("POST", "/v1/completion", {})[0] == 404
         assert json.loads(s.ask("GET", "/nowhere")[2])["error"]["type"] == "not_found_error"
         assert s.json("/v1/completions", {"prompt": "a" * 63})["usage"]["completion_tokens"] == 1  # the last place of the context
