@@ -61,7 +61,7 @@ static void make_series(struct memory_process *p, const struct memory_watch *w)
 static void write_status(const struct memory_process *p, const struct memory_watch *w)
 {
     for (size_t i = 0; i < MEMORY_SERIES_COUNT; i++) {
-        double bytes = value_of(&p->status, i);
+        double bytes = value_of(&p->status, (enum memory_series)i);
         if (!isnan(bytes))
             capture_reading(w->into, p->series[i], p->status_ns, bytes);
     }
