@@ -100,6 +100,9 @@ def check_exact(r, times=1, threads=1):
          {"leaky": threads * LEAKS * LEAK_BYTES, "hold": threads * times * HELD * HELD_BYTES, "churn": threads * times * CHURNED * CHURN_BYTES})
     same("temporary", r.report("temporary")["total"], t["temporary"])
     same("samples", r.report("samples")["total"], t["allocations"])
+    peak = r.report("peak_space")["total"]
+    same("fact heap.peak_bytes, beside what was live then", int(facts["heap.peak_bytes"]), peak)
+    check("the end is no higher than the peak", peak >= t["live_bytes"], peak)
 
 
 def exact():
@@ -200,6 +203,7 @@ def peak():
     stated, rows = int(r.facts()["heap.peak_bytes"]), r.report("peak_space")["total"]
     check("rows at the peak add up to the peak, to 64 KiB for each thread", abs(stated - rows) <= 9 * 65536, (stated, rows))
     check("the leak is in it", stated >= r.truth["live_bytes"], stated)
+    check("the end is no higher than the peak", r.report("peak_space")["total"] >= r.report("inuse_space")["total"], r.report("peak_space")["total"])
 
 
 def hotspots():

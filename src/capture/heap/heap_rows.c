@@ -66,6 +66,18 @@ static void write_variance(struct heap_book *b, struct heap_written *w, const st
     capture_sample(b->into, b->variance, now_ns, who, stack, &more);
 }
 
+static void tell_row(struct heap_target *t, struct heap_book *b, struct heap_written *w, const struct heap_row_rest *rest,
+                     const int64_t more[HEAP_MEASURES], uint64_t now_ns)
+{
+    bool is_new;
+    for (size_t m = 0; m < HEAP_MEASURES; m++)
+        b->sums[m] += more[m];
+    stack_id stack = heap_stacks_find(&t->stacks, &b->naming, rest->stack, &is_new);
+    context_id who = capture_in_scope(b->into, heap_target_context(t, b, rest->thread, LABELS_NONE), rest->scope);
+    capture_sample(b->into, b->heap, now_ns, who, stack, more);
+    write_variance(b, w, rest, now_ns, who, stack);
+}
+
 static void write_row(struct heap_target *t, struct heap_book *b, uint32_t number, uint32_t epoch, uint64_t now_ns)
 {
     struct heap_written *w = &t->written[number];
@@ -90,15 +102,37 @@ static void write_row(struct heap_target *t, struct heap_book *b, uint32_t numbe
         t->damaged++;
         return;
     }
-    for (size_t m = 0; m < HEAP_MEASURES; m++)
-        b->sums[m] += more[m];
     memcpy(w->values, now, sizeof now);
     w->samples = r.samples;
-    bool is_new;
-    stack_id stack = heap_stacks_find(&t->stacks, &b->naming, rest.stack, &is_new);
-    context_id who = capture_in_scope(b->into, heap_target_context(t, b, rest.thread, LABELS_NONE), rest.scope);
-    capture_sample(b->into, b->heap, now_ns, who, stack, more);
-    write_variance(b, w, &rest, now_ns, who, stack);
+    tell_row(t, b, w, &rest, more, now_ns);
+}
+
+/*
+ * Threads keep a little of what they allocate to themselves before the agent adds it up, so of several threads the end may
+ * be higher than the highest sum anybody saw. Then the end is the peak.
+ */
+void heap_target_end_is_peak(struct heap_target *t, struct heap_book *b, uint64_t now_ns)
+{
+    enum { LIVE = 2, PEAK = 4 };
+    int64_t live_bytes = 0, peak_bytes = 0;
+    for (size_t i = 1; i < t->written_cap; i++) {
+        live_bytes += t->written[i].values[LIVE + 1];
+        peak_bytes += t->written[i].values[PEAK + 1];
+    }
+    if (live_bytes <= peak_bytes)
+        return;
+    t->end_peak_bytes = live_bytes;
+    t->end_peak_ns = now_ns;
+    for (size_t i = 1; i < t->written_cap; i++) {
+        int64_t *v = t->written[i].values, more[HEAP_MEASURES] = {[PEAK] = v[LIVE] - v[PEAK], [PEAK + 1] = v[LIVE + 1] - v[PEAK + 1]};
+        struct heap_row_rest rest;
+        if (!more[PEAK] && !more[PEAK + 1])
+            continue;
+        v[PEAK] = v[LIVE];
+        v[PEAK + 1] = v[LIVE + 1];
+        heap_copy(&rest, t->area + HEAP_RESTS_AT + i * sizeof rest, sizeof rest);
+        tell_row(t, b, &t->written[i], &rest, more, now_ns);
+    }
 }
 
 /* Classes of sizes and lifetimes, of all threads together. */
@@ -201,9 +235,11 @@ void heap_target_totals(const struct heap_target *t, const struct heap_shared *s
     for (size_t i = 1; i < t->written_cap; i++)
         to->live_bytes += t->written[i].values[3];
     int64_t peak_bytes = atomic_load_explicit(&a->peak_bytes, memory_order_relaxed);
+    if (t->end_peak_bytes > peak_bytes)
+        peak_bytes = t->end_peak_bytes;
     if (is_sound(peak_bytes) && peak_bytes > 0) {
         if (peak_bytes > to->peak_bytes)
-            to->peak_ns = heap_shared_ns(s, heap_look(&a->peak_tick));
+            to->peak_ns = t->end_peak_bytes == peak_bytes ? t->end_peak_ns : heap_shared_ns(s, heap_look(&a->peak_tick));
         to->peak_bytes += peak_bytes;
     }
     to->unseen += heap_look(&a->unseen);

@@ -179,6 +179,7 @@ static void finish_target(struct heap_source *s, uint32_t i)
     heap_target_read(t, &s->book, now_ns);
     heap_target_name(t, &s->book, UINT64_MAX);
     heap_target_write(t, &s->book, now_ns);
+    heap_target_end_is_peak(t, &s->book, now_ns);
     if (s->plan.want_heap_blocks)
         heap_target_blocks(t, &s->book);
     heap_target_totals(t, s->shared, &s->gone);

@@ -54,6 +54,8 @@ struct heap_target {
     uint64_t tail, blocks_tail, allocations_told;
     struct heap_class sizes_told[HEAP_CLASSES], lifetimes_told[HEAP_CLASSES];
     uint64_t damaged, ring_records;
+    int64_t end_peak_bytes; /* where the end is higher than what the agent took for the peak; 0: it is not */
+    uint64_t end_peak_ns;
     process_id process;
     series_id live_series, rate_series;
     bool has_series, has_process;
@@ -65,6 +67,7 @@ void heap_target_done(struct heap_target *t);
 void heap_target_read(struct heap_target *t, struct heap_book *b, uint64_t now_ns);   /* the rings; often */
 bool heap_target_name(struct heap_target *t, struct heap_book *b, uint64_t until_ns); /* false: there are more, and the time is up */
 void heap_target_write(struct heap_target *t, struct heap_book *b, uint64_t now_ns);  /* what changed; now and then */
+void heap_target_end_is_peak(struct heap_target *t, struct heap_book *b, uint64_t now_ns); /* if it is; behind the last write */
 void heap_target_blocks(struct heap_target *t, struct heap_book *b);                  /* those that are live, one by one */
 void heap_target_begin_again(struct heap_target *t);
 
