@@ -67,7 +67,11 @@ def install():
         skip(f"no virtual environment can be made: {e}")
     if subprocess.run([PYTHON, "-c", "import openai"], stderr=subprocess.DEVNULL).returncode == 0:
         return
-    done = subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "openai"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        done = subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "--retries", "1", "--timeout", "20", "openai"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+    except subprocess.TimeoutExpired:
+        skip("the PyPI package openai does not arrive")
     if done.returncode:
         skip(f"the PyPI package openai cannot be installed: {done.stdout.strip().splitlines()[-1:]}")
 
