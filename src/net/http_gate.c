@@ -101,9 +101,9 @@ static struct http_connection *connection_new(struct http_server *s, int fd)
 }
 
 /* Whoever has not said what he wants makes place for somebody who may. */
-static bool make_place(struct http_server *s)
+static bool make_place(struct http_server *s, const struct http_connection *newest)
 {
-    for (struct http_connection *c = s->oldest; c; c = c->after)
+    for (struct http_connection *c = s->oldest; c && c != newest; c = c->after)
         if (c->state == HTTP_HEAD || (c->state == HTTP_TALKING && !c->reply && !c->is_dropped)) {
             http_connection_drop(c);
             return true;
@@ -111,25 +111,29 @@ static bool make_place(struct http_server *s)
     return false;
 }
 
+static void come_in(struct http_server *s, int fd)
+{
+    struct http_connection *c = connection_new(s, fd);
+    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = c};
+    if (epoll_ctl(s->poll, EPOLL_CTL_ADD, fd, &event) < 0)
+        http_connection_drop(c);
+    else if (s->n_connections > s->plan.limits.connections && !make_place(s, c))
+        watch_listener(s, false); /* until one of those that are answered has gone */
+}
+
 void http_gate_accept(struct http_server *s)
 {
-    for (;;) {
-        if (s->n_connections >= s->plan.limits.connections && !make_place(s)) {
-            watch_listener(s, false); /* until one of those that are answered has gone */
-            return;
-        }
+    while (s->is_listening) {
         /* cppcheck-suppress nullPointer ; who it is may stay unknown: accept(2) */
         int fd = accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd < 0) {
-            bool is_full = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
-            if (is_full && !make_place(s) && s->n_connections)
-                watch_listener(s, false);
-            return;
+        if (fd >= 0) {
+            come_in(s, fd);
+            continue;
         }
-        struct http_connection *c = connection_new(s, fd);
-        struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = c};
-        if (epoll_ctl(s->poll, EPOLL_CTL_ADD, fd, &event) < 0)
-            http_connection_drop(c);
+        bool is_full = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+        if (is_full && !make_place(s, NULL) && s->n_connections)
+            watch_listener(s, false);
+        return;
     }
 }
 

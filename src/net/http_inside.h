@@ -22,6 +22,7 @@ struct http_connection {
     uint64_t deadline_ns;     /* of what the client has to do; UINT64_MAX: nothing */
     struct http_reply *reply; /* once the request is complete; else NULL */
     bool is_dropped;          /* the library was told to close it */
+    bool is_over;             /* nothing is behind it any more; freed at the end of the round, which may have events of it */
     size_t drained;           /* while leaving: bytes that arrived and nobody wants */
 };
 
@@ -32,6 +33,7 @@ struct http_server {
     bool is_listening;        /* the listener is in the poll set */
     pthread_t thread;
     struct http_connection *oldest, *newest, *entering; /* entering: the one that the library is being given */
+    struct http_connection *over;                       /* linked by `after` */
     unsigned n_connections;
     char *seen; /* the head that is being looked at */
     struct MHD_Daemon *daemon;
@@ -46,7 +48,7 @@ struct http_server {
 
 /* http_server.c: what both rooms need. */
 void http_wake(struct http_server *s);
-void http_connection_forget(struct http_connection *c); /* out of the list; the descriptor is somebody else's matter */
+void http_connection_forget(struct http_connection *c); /* it is over; the descriptor is somebody else's matter */
 void http_connection_drop(struct http_connection *c);   /* ends it, in whatever room it is */
 
 /* http_gate.c */

@@ -46,6 +46,9 @@ void http_connection_forget(struct http_connection *c)
     struct http_server *s = c->server;
     *(c->before ? &c->before->after : &s->oldest) = c->after;
     *(c->after ? &c->after->before : &s->newest) = c->before;
+    c->is_over = true;
+    c->after = s->over;
+    s->over = c;
     s->n_connections--;
     if (!s->n_connections) {
         pthread_mutex_lock(&s->lock);
@@ -53,9 +56,17 @@ void http_connection_forget(struct http_connection *c)
         pthread_cond_broadcast(&s->is_empty);
         pthread_mutex_unlock(&s->lock);
     }
-    free(c);
     if (s->n_connections < s->plan.limits.connections)
         http_gate_listen_again(s);
+}
+
+static void free_those_over(struct http_server *s)
+{
+    for (struct http_connection *c = s->over, *after; c; c = after) {
+        after = c->after;
+        free(c);
+    }
+    s->over = NULL;
 }
 
 void http_connection_drop(struct http_connection *c)
@@ -95,6 +106,8 @@ static void serve_poked(struct http_server *s)
 static void serve_connection(struct http_connection *c, uint32_t events)
 {
     bool has_hung_up = events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
+    if (c->is_over)
+        return;
     if (c->state != HTTP_TALKING)
         http_gate_event(c, has_hung_up);
     else if (has_hung_up && c->reply)
@@ -164,6 +177,7 @@ static void *serve(void *self)
         for (int i = 0; i < n; i++)
             serve_event(s, &events[i]);
         http_talk_run(s);
+        free_those_over(s);
     }
     return NULL;
 }
@@ -224,6 +238,7 @@ static void server_free(struct http_server *s)
     http_gate_close(s);
     while (s->oldest) /* the library has closed its own */
         http_connection_drop(s->oldest);
+    free_those_over(s);
     for (struct http_reply *r = s->poked, *next; r; r = next) {
         next = r->next;
         http_reply_release(r);

@@ -18,6 +18,7 @@ struct kept {
     pthread_cond_t news;
     struct http_reply *reply; /* of /kept */
     unsigned changes;
+    bool may_go_on; /* of /held */
 };
 
 static void say(void *self, const struct http_request *q, struct http_reply *r)
@@ -42,6 +43,18 @@ static void keep(void *self, const struct http_request *q, struct http_reply *r)
     pthread_mutex_unlock(&k->lock);
 }
 
+/* A handler that must not be: it holds up the server, so that a test knows what happens in one round. */
+static void hold_up(void *self, const struct http_request *q, struct http_reply *r)
+{
+    struct kept *k = self;
+    keep(self, q, r);
+    pthread_mutex_lock(&k->lock);
+    while (!k->may_go_on)
+        pthread_cond_wait(&k->news, &k->lock);
+    k->may_go_on = false;
+    pthread_mutex_unlock(&k->lock);
+}
+
 static void cut(void *self, const struct http_request *q, struct http_reply *r)
 {
     (void)self;
@@ -59,7 +72,7 @@ static void changed(void *self)
 }
 
 static const struct http_route routes[] = {
-    {"GET", "/say", say}, {"POST", "/say", say}, {"GET", "/kept", keep}, {"GET", "/cut", cut}, {NULL},
+    {"GET", "/say", say}, {"POST", "/say", say}, {"GET", "/kept", keep}, {"GET", "/cut", cut}, {"GET", "/held", hold_up}, {NULL},
 };
 
 static struct http_reply *wait_reply(struct kept *k)
@@ -319,6 +332,33 @@ static void check_slow(struct kept *k)
         close(slow[i]);
 }
 
+/* In one round somebody comes, and who is pushed out by him has just said something. */
+static void check_pushed_out(struct kept *k)
+{
+    own(http_server) struct http_server *s = NULL;
+    struct err e = {0};
+    CHECK(http_server_open(&s, &(struct http_plan){.routes = routes, .self = k, .limits = {.connections = 2}}, &e));
+    own(buf) struct buf got;
+    buf_init(&got, 1 << 16);
+    own(close) int half = dial(s), held = dial(s);
+    put(half, VIEW("GET /say HT"));
+    put(held, VIEW("GET /held HTTP/1.1\r\n" HOST "\r\n"));
+    struct http_reply *r = wait_reply(k);
+    own(close) int late = dial(s);
+    put(half, VIEW("TP/1.1\r\n"));
+    put(late, VIEW("GET /say HTTP/1.1\r\n" HOST "\r\n"));
+    pthread_mutex_lock(&k->lock);
+    k->may_go_on = true;
+    pthread_cond_broadcast(&k->news);
+    pthread_mutex_unlock(&k->lock);
+    get(late, &got);
+    CHECK(view_ends(buf_view(&got), VIEW("GET /say - ")));
+    buf_clear(&got);
+    get(half, &got);
+    CHECK_EQ(got.len, 0);
+    http_reply_end(r);
+}
+
 /* Who takes nothing of his reply for a while is cut off, and whoever fills it hears of it. */
 static void check_stalled(struct kept *k)
 {
@@ -399,6 +439,7 @@ int main(void)
         check_gone(s, &k);
     }
     check_slow(&k);
+    check_pushed_out(&k);
     check_stalled(&k);
     check_ending(&k);
     check_opening();
