@@ -1,6 +1,6 @@
 /*
- * Blocks that are in use, by address. There is no lock: a place belongs to whoever changed its address from nothing to BUSY, and from an address
- * to FREED; since an address is in use once at a time, nobody else is after the same one.
+ * Blocks that are in use, by address. There is no lock: a place in the table of all belongs to whoever changed its address from nothing to BUSY; and
+ * since an address is in use once at a time, and freed once, nobody else is after the same one.
  *
  *     own, of thread 7  [ . A . . B . ... ]     4096 places; a block is within 8 of where its hash says
  *     level 0           [ . . C . . . . ... ]   of all threads: 4096 places
@@ -71,12 +71,15 @@ static struct heap_block *claim(struct heap_block *b)
     return is_free ? b : NULL;
 }
 
+/* Nobody else puts anything here; others only take blocks out. So a place that is free stays so, and is ours without a word. */
 static struct heap_block *claim_own(uint64_t hash)
 {
-    struct heap_block *b = NULL;
-    for (uint32_t i = 0; !b && i < HEAP_BLOCK_PROBES; i++)
-        b = claim(own_at(me.number, (hash >> 16) + i));
-    return b;
+    for (uint32_t i = 0; i < HEAP_BLOCK_PROBES; i++) {
+        struct heap_block *b = own_at(me.number, (hash >> 16) + i);
+        if (atomic_load_explicit(&b->address, memory_order_acquire) <= HEAP_BLOCK_FREED)
+            return b;
+    }
+    return NULL;
 }
 
 /* On the first level that has a place. A new level is in use before anybody looks for the block. */
@@ -122,8 +125,8 @@ static inline enum found take(struct heap_block *b, uint64_t address, struct hea
     if (at != address)
         return at == HEAP_BLOCK_NEVER ? NOT_NEAR : NOT_HERE;
     *out = *b;
-    bool is_ours = atomic_compare_exchange_strong_explicit(&b->address, &at, HEAP_BLOCK_FREED, memory_order_release, memory_order_relaxed);
-    return is_ours ? FOUND : NOT_NEAR;
+    atomic_store_explicit(&b->address, HEAP_BLOCK_FREED, memory_order_release); /* a block is freed once: nobody else is after it */
+    return FOUND;
 }
 
 static bool take_own(uint64_t hash, uint64_t address, struct heap_block *out)

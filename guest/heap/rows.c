@@ -83,7 +83,7 @@ COLD static uint32_t make(uint64_t hash, const struct walk *w, uint32_t scope)
     r->thread = me.number;
     r->stack = stack;
     r->scope = scope;
-    if (!me.rows || 2 * (uint64_t)count_of(me.rows, me.rows_mask)->row > me.rows_mask)
+    if (!me.rows || 4 * (uint64_t)count_of(me.rows, me.rows_mask)->row > 3 * me.rows_mask)
         if (!grow() && !me.rows)
             return row;
     if (count_of(me.rows, me.rows_mask)->row + 2 > me.rows_mask)

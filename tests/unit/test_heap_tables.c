@@ -106,7 +106,7 @@ static void filter_is_true(void)
     CHECK_EQ(missed, 0);
     for (uint64_t i = 0; i < 100000; i++)
         passed += !is_only_freed(pattern(5, i));
-    CHECK(passed < 5000);
+    CHECK(passed < 10000); /* of 100 000, with 1 000 blocks in a filter of 16 384 */
     for (uint64_t i = 0; i < 1000; i++)
         CHECK(live_take(pattern(0, i * 64), &got));
     CHECK(is_only_freed(pattern(0, 0)));
