@@ -142,7 +142,7 @@ static inline uint64_t rule_of(uint64_t address)
         if (!at)
             break;
     }
-    return HEAP_RULE_NONE;
+    return heap_rule_pack(HEAP_RULE_NONE, 0, 0, 0);
 }
 
 /* A call leaves the return address below the caller's frame; on arm64 the rule says where it was saved. */
@@ -181,8 +181,12 @@ COLD static uint64_t realigned(uint64_t rule, uint64_t sp, uint64_t fp, uint64_t
 static inline __attribute__((always_inline)) bool step(uint64_t rule, uint64_t *pc, uint64_t *sp, uint64_t *fp, uint64_t end)
 {
     uint64_t from = *sp, room = end - 8 - from;
-    uint64_t by_fp = (uint64_t)0 - (heap_rule_kind(rule) == HEAP_RULE_FP);
-    uint64_t cfa = (from ^ ((from ^ *fp) & by_fp)) + (uint64_t)heap_rule_offset(rule);
+    uint64_t by_sp = from + (uint64_t)heap_rule_offset(rule), by_fp = *fp + (uint64_t)heap_rule_offset(rule), cfa = by_sp;
+#if defined(__x86_64__) /* the compiler would rather guess */
+    __asm__("testb $2, %b2\n\tcmovnz %1, %0" : "+r"(cfa) : "r"(by_fp), "q"(heap_rule_kind(rule)) : "cc");
+#else
+    cfa = heap_rule_kind(rule) & HEAP_RULE_FP ? by_fp : by_sp;
+#endif
     if (unlikely(heap_rule_kind(rule) - 1u > HEAP_RULE_FP - 1u))
         cfa = realigned(rule, from, *fp, end);
     uint64_t saved = (uint64_t)heap_rule_fp(rule), has_fp = (uint64_t)0 - (saved != 0);

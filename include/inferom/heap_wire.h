@@ -177,20 +177,18 @@ struct heap_rule {
     _Atomic uint64_t rule;
 };
 
-/* kind: 4 bits, offset / 8: 28 bits, return address at CFA + 8 * n: 16 bits, frame pointer likewise (0: not saved): 16 bits */
+/* offset: 32 bits, kind: 4 bits, return address at CFA + 8 * n: 14 bits, frame pointer likewise (0: not saved): 14 bits */
 static inline uint64_t heap_rule_pack(enum heap_rule_kind kind, int64_t offset, int64_t ra, int64_t fp)
 {
-    return (uint64_t)kind | ((uint64_t)(offset / 8) & 0xfffffff) << 4 | ((uint64_t)(ra / 8) & 0xffff) << 32 |
-           ((uint64_t)(fp / 8) & 0xffff) << 48;
+    return (uint64_t)(uint32_t)offset | (uint64_t)kind << 32 | ((uint64_t)(ra / 8) & 0x3fff) << 36 | ((uint64_t)(fp / 8) & 0x3fff) << 50;
 }
-static inline uint32_t heap_rule_kind(uint64_t r) { return (uint32_t)(r & 15); }
-static inline int64_t heap_rule_offset(uint64_t r) { return (int64_t)((int32_t)(uint32_t)r >> 4) * 8; }
-static inline int64_t heap_rule_ra(uint64_t r) { return (int64_t)(int16_t)(r >> 32) * 8; }
-static inline int64_t heap_rule_fp(uint64_t r) { return (int64_t)(int16_t)(r >> 48) * 8; }
-static inline uint32_t heap_rule_slot(uint64_t address)
-{
-    return (uint32_t)(address >> 2 ^ address >> 19) & (HEAP_RULES - 1); /* neighbours in code are neighbours here, and two calls never one */
-}
+static inline uint32_t heap_rule_kind(uint64_t r) { return (uint32_t)(r >> 32) & 15; }
+static inline int64_t heap_rule_offset(uint64_t r) { return (int32_t)(uint32_t)r; }
+static inline int64_t heap_rule_ra(uint64_t r) { return (int64_t)(r << 14) >> 50 << 3; }
+static inline int64_t heap_rule_fp(uint64_t r) { return (int64_t)r >> 50 << 3; }
+
+/* Neighbours in code are neighbours here, and two calls are never one. */
+static inline uint32_t heap_rule_slot(uint64_t address) { return (uint32_t)(address >> 2) & (HEAP_RULES - 1); }
 
 struct heap_index {
     _Atomic uint64_t hash; /* 0: free */

@@ -16,8 +16,8 @@ static void rules_survive_the_way(void)
         {HEAP_RULE_SP, 1 << 20, -8, -16},
         {HEAP_RULE_FP, 16, -8, -16},
         {HEAP_RULE_MEMORY, -8, -8, -16},
-        {HEAP_RULE_FP, -64, -16, -262144},
-        {HEAP_RULE_SP, ((INT64_C(1) << 27) - 1) * 8, -8, 262136},
+        {HEAP_RULE_FP, -64, -16, -65536},
+        {HEAP_RULE_SP, ((INT64_C(1) << 27) - 1) * 8, -8, 65528},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t r = heap_rule_pack(cases[i].kind, cases[i].offset, cases[i].ra, cases[i].fp);

@@ -70,7 +70,7 @@ static bool fits(int64_t offset, int64_t most) { return offset % 8 == 0 && offse
 static uint64_t packed(const struct unwind_rule *r, struct unwind_arch_registers regs)
 {
     if (r->how == CFA_END)
-        return HEAP_RULE_END;
+        return heap_rule_pack(HEAP_RULE_END, 0, 0, 0);
     bool is_plain = (r->how == CFA_REGISTER && (r->reg == regs.sp || r->reg == regs.fp)) ||
                     (r->how == CFA_MEMORY && r->reg == regs.fp && r->add == 0);
     bool keeps_fp = r->fp.how == SAVED_SAME;
@@ -78,8 +78,8 @@ static uint64_t packed(const struct unwind_rule *r, struct unwind_arch_registers
     is_plain &= r->ra.offset == -8;
 #endif
     if (!is_plain || r->ra.how != SAVED_AT_CFA || r->is_exact || !(keeps_fp || r->fp.how == SAVED_AT_CFA) ||
-        !fits(r->offset, 1 << 27) || !fits(r->ra.offset, 1 << 15) || !fits(r->fp.offset, 1 << 15))
-        return HEAP_RULE_STOP;
+        !fits(r->offset, 1 << 27) || !fits(r->ra.offset, 1 << 13) || !fits(r->fp.offset, 1 << 13))
+        return heap_rule_pack(HEAP_RULE_STOP, 0, 0, 0);
     enum heap_rule_kind kind = r->how == CFA_MEMORY ? HEAP_RULE_MEMORY : r->reg == regs.sp ? HEAP_RULE_SP : HEAP_RULE_FP;
     return heap_rule_pack(kind, r->offset, r->ra.offset, keeps_fp ? 0 : r->fp.offset);
 }
@@ -94,7 +94,7 @@ static uint64_t rule_for(const struct heap_stacks *hs, uint64_t return_address, 
     if (r && r->how != CFA_NONE)
         return packed(r, unwind_registers_of(walk.arch));
     if (is_last)
-        return end == UNWIND_GUESSED || end == UNWIND_COMPLETE ? HEAP_RULE_END : HEAP_RULE_STOP;
+        return heap_rule_pack(end == UNWIND_GUESSED || end == UNWIND_COMPLETE ? HEAP_RULE_END : HEAP_RULE_STOP, 0, 0, 0);
     return heap_rule_pack(HEAP_RULE_FP, 16, -8, -16); /* found by its frame pointer: so will the next one be */
 }
 
