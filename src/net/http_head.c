@@ -159,8 +159,9 @@ static bool judge_field(struct judging *j, struct view line)
 /* A name of this machine, with or without a port: localhost, 127.1.2.3, [::1]. */
 static bool is_local_name(struct view host)
 {
-    const char *colon = host.at ? memrchr(host.at, ':', host.n) : NULL;
-    const char *bracket = host.at ? memrchr(host.at, ']', host.n) : NULL;
+    if (!host.at)
+        return false;
+    const char *colon = memrchr(host.at, ':', host.n), *bracket = memrchr(host.at, ']', host.n);
     struct view name = host;
     if (colon && (!bracket || colon > bracket))
         name = view_between(host.at, colon);
