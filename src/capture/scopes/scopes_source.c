@@ -23,7 +23,8 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-enum { PIECES = 8192 }; /* half a gigabyte of addresses; memory only where somebody writes */
+/* Half a gigabyte of addresses, and memory only where somebody writes; less where addresses are limited (ulimit -v). */
+enum { PIECES = 8192, PIECES_LEAST = 256 };
 
 /* How often we ask whether processes are still there, and how long samples of one that is gone may still come. */
 #define ASK_NS UINT64_C(100000000)
@@ -145,6 +146,15 @@ static void forget_processes(struct scopes_source *s)
 
 /* Life. Memory that cannot be made costs the scopes, not the recording. */
 
+static struct scopes_memory *make_memory(struct err *why_not)
+{
+    struct scopes_memory *m = NULL;
+    for (uint32_t pieces = PIECES; pieces >= PIECES_LEAST; pieces /= 2)
+        if (scopes_memory_new(&m, pieces, why_not))
+            return m;
+    return NULL;
+}
+
 static bool start(void **out_self, const struct plan *p, struct recorder *into, struct err *e)
 {
     struct scopes_source *s = mem_new(sizeof *s);
@@ -155,7 +165,8 @@ static bool start(void **out_self, const struct plan *p, struct recorder *into, 
     s->labels = scopes_labels_new(capture_names(recorder_capture(into)));
     s->pid_namespace = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
     scopes_clock_read(&s->clock, clock_monotonic_ns());
-    if (scopes_memory_new(&s->memory, PIECES, &why))
+    s->memory = make_memory(&why);
+    if (s->memory)
         capture_label(recorder_capture(into), (struct capture_labeller){s, labels_at, labels_of});
     else
         log_info("scopes: %s", why.text);
