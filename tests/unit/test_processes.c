@@ -217,7 +217,7 @@ static void test_cut(void)
 /* Processes that come and go, and numbers that are used again. Nobody is there to look at: these numbers are not given out. */
 static void test_life(void)
 {
-    enum { NOBODY = 2000000000 };
+    enum { NOBODY = 2000000000, LATER = 2000000000 }; /* numbers do not come again within a second */
     struct bench b = bench_new(128);
     struct raw_sample s = {.weight = 1000000, .time_ns = 5};
     processes_fork(b.ps, getpid(), NOBODY, NOBODY, 10);
@@ -231,8 +231,8 @@ static void test_life(void)
     processes_exit(b.ps, NOBODY, NOBODY);
     processes_sample(b.ps, &s); /* a late one, of the thread that has ended */
 
-    processes_fork(b.ps, getpid(), NOBODY, NOBODY, 20); /* the same number, another process */
-    processes_exec(b.ps, NOBODY, VIEW("other"), 21);
+    processes_fork(b.ps, getpid(), NOBODY, NOBODY, LATER); /* the same number, another process */
+    processes_exec(b.ps, NOBODY, VIEW("other"), LATER + 1);
     s.tid = NOBODY;
     processes_sample(b.ps, &s);
 

@@ -14,6 +14,7 @@
 #include "capture/cpu/stack_names.h"
 #include "capture/cpu/stack_rest.h"
 #include "capture/cpu/tasks.h"
+#include "capture/process_row.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -99,14 +100,17 @@ static bool proc_text(const struct processes *ps, int32_t pid, const char *file,
     return true;
 }
 
+/* A guest may have told of a process so much earlier than the kernel did. */
+#define FIRST_HEARD_NS UINT64_C(1000000000)
+
 /* Rows in the profile, for those who have something to say. */
 
 static void give_row_to_process(struct processes *ps, struct task_process *p)
 {
     if (p->id.i)
         return;
-    p->id = builder_process(ps->names, p->pid, p->start_ns);
-    builder_name_process(ps->names, p->id, view_of(p->name));
+    p->id = process_row(ps->names, p->pid, p->start_ns > FIRST_HEARD_NS ? p->start_ns - FIRST_HEARD_NS : 0, p->start_ns, view_of(p->name));
+    builder_name_process(ps->names, p->id, view_of(p->name)); /* it runs another program, perhaps, than when somebody else met it */
 }
 
 static void give_row(struct processes *ps, struct task_thread *h)

@@ -1,6 +1,7 @@
 #include "capture/heap/heap_target.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "capture/process_row.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -70,20 +71,10 @@ void heap_target_begin_again(struct heap_target *t)
     t->has_series = t->has_process = false;
 }
 
-
-/* Who. A process that another source has met already is that one; the last of its number. */
+/* Who. */
 static void find_process(struct heap_target *t, struct heap_book *b)
 {
-    const struct profile *there = builder_view(b->naming.names);
-    for (uint32_t i = 1; i < profile_processes(there); i++)
-        if (profile_process(there, (process_id){i})->pid == t->claim.pid) {
-            t->process = (process_id){i};
-            t->has_process = true;
-        }
-    if (t->has_process)
-        return;
-    t->process = builder_process(b->naming.names, t->claim.pid, t->claim.began_ns);
-    builder_name_process(b->naming.names, t->process, view_of(t->name));
+    t->process = process_row(b->naming.names, t->claim.pid, 0, t->claim.began_ns, view_of(t->name));
     t->has_process = true;
 }
 

@@ -1,5 +1,7 @@
 #include "capture/scopes/scopes_capture.h"
+#include "base/clock.h"
 #include "base/mem.h"
+#include "capture/process_row.h"
 #include "capture/scopes/scopes_inside.h"
 #include "capture/scopes/scopes_join.h"
 #include "inferom/scope_times.h"
@@ -15,16 +17,10 @@ static int64_t sane(uint64_t n) { return n <= COUNT_MOST ? (int64_t)n : 0; }
 
 /* Names. */
 
-/* The program does not know when it was started; the recorder does. It is the process with this number that came last. */
+/* The program does not know when it was started. It is the process with this number that came last. */
 process_id scopes_process_row(struct builder *names, const struct seen_process *p)
 {
-    const struct profile *there = builder_view(names);
-    for (uint32_t i = (uint32_t)profile_processes(there); i-- > 1;)
-        if (profile_process(there, (process_id){i})->pid == (int32_t)p->head.pid)
-            return (process_id){i};
-    process_id id = builder_process(names, (int32_t)p->head.pid, 0);
-    builder_name_process(names, id, view_of(p->head.program));
-    return id;
+    return process_row(names, (int32_t)p->head.pid, 0, clock_monotonic_ns(), view_of(p->head.program));
 }
 
 static const struct seen_site *site_of(const struct seen_process *p, uint32_t site)
