@@ -9,7 +9,7 @@
  *     INFEROM_SCOPES_TIMING=every  time every call, however short; a number N: one in N, at random
  *     INFEROM_SCOPES_SIGNAL=N      a signal with this number switches recording on and off
  *
- *     INFEROM_SCOPES_FD, _PATH     where the memory is that 'inferom record' shares (pieces.c): then it is recorded, too
+ *     INFEROM_SCOPES_PATH         where the memory is that 'inferom record' shares (pieces.c): then it is recorded, too
  *
  * Without any of them nothing is recorded and nothing happens at exit. A program that ends by _exit(), a signal
  * or exec() does not come here: what it wants to keep it writes itself, with inferom_write(). A recorder does not care.

@@ -62,7 +62,7 @@ static bool map_fd(int fd)
     return fd >= 0 && is_ours(fd, &head) && map_most(fd, &head);
 }
 
-static bool map_region(void) { return memory_find(SCOPES_FD_VARIABLE, SCOPES_PATH_VARIABLE, map_fd); }
+static bool map_region(void) { return memory_find(NULL, SCOPES_PATH_VARIABLE, map_fd); }
 
 static void number_process(void) { process_number = __atomic_add_fetch(&region->processes, 1, __ATOMIC_RELAXED); }
 

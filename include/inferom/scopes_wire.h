@@ -33,8 +33,7 @@
 #define SCOPES_MAGIC UINT64_C(0x3153504f4353464e) /* "NFSCOPS1" in memory, little end first */
 enum { SCOPES_VERSION = 1 };
 
-#define SCOPES_FD_VARIABLE "INFEROM_SCOPES_FD"     /* the descriptor, inherited */
-#define SCOPES_PATH_VARIABLE "INFEROM_SCOPES_PATH" /* /proc/PID/fd/N of the recorder, for those who close what they inherit */
+#define SCOPES_PATH_VARIABLE "INFEROM_SCOPES_PATH" /* /proc/PID/fd/N of the recorder: most programs name no scopes and should not have a descriptor for it */
 
 enum {
     SCOPES_HEADER_BYTES = 4096,

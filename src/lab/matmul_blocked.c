@@ -36,7 +36,7 @@ bool matmul_is_few(const struct matmul *m)
     return m->b_is_rows && (m->m_of_all ? m->m_of_all : m->m) <= MATMUL_FEW && m->k <= MATMUL_FEW_DEPTH;
 }
 
-float *matmul_few_room(struct matmul_room *room) { return (float *)room->a; }
+float *matmul_few_room(struct matmul_room *room) { return (float *)(void *)room->a; }
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 

@@ -12,8 +12,8 @@ bool http_server_open(struct http_server **out, const struct http_plan *p, struc
 }
 
 /* Nobody has a server or a request that these could be about. */
-uint16_t http_server_port(const struct http_server *s) { return s ? 0 : 0; }
+uint16_t http_server_port(const struct http_server *s) { return (void)s, (uint16_t)0; }
 void http_server_quiet(struct http_server *s) { (void)s; }
 bool http_server_drain(struct http_server *s, uint64_t most_ns) { return !s || !most_ns; }
 void http_server_free(struct http_server *s) { (void)s; }
-const char *http_request_field(const struct http_request *q, const char *name) { return q && name ? NULL : NULL; }
+const char *http_request_field(const struct http_request *q, const char *name) { return (void)q, (void)name, (const char *)NULL; }

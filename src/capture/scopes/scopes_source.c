@@ -2,7 +2,7 @@
  * The scopes that launched programs name themselves (libinferom), in two ways: what each cost, as the programs count it; and
  * in which of them a thread was when a sample of it was taken, whoever took it.
  *
- *     inferom record ── INFEROM_SCOPES_FD, _PATH ──> program, children
+ *     inferom record ── INFEROM_SCOPES_PATH ──> program, children
  *           └─────────── shared memory <───────────────────┘
  *
  * A program without the library does not look at the variables. However one ends, what it counted is in the memory; it is
@@ -19,7 +19,6 @@
 #include "capture/source.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -183,20 +182,8 @@ static bool launch(void *self, struct environment *env, struct err *e)
     (void)e;
     if (!s->memory || (wish && !strcmp(wish, "off")))
         return true;
-    snprintf(text, sizeof text, "%d", s->memory->fd);
-    environment_set(env, SCOPES_FD_VARIABLE, text);
     snprintf(text, sizeof text, "/proc/%d/fd/%d", (int)getpid(), s->memory->fd);
     environment_set(env, SCOPES_PATH_VARIABLE, text);
-    fcntl(s->memory->fd, F_SETFD, 0); /* inherited by what is launched now */
-    return true;
-}
-
-static bool attach(void *self, int32_t pid, bool is_launched, struct err *e)
-{
-    const struct scopes_source *s = self;
-    (void)pid, (void)is_launched, (void)e;
-    if (s->memory)
-        fcntl(s->memory->fd, F_SETFD, FD_CLOEXEC);
     return true;
 }
 
@@ -268,7 +255,6 @@ const struct source source_scopes = {
     .probe = probe,
     .start = start,
     .launch = launch,
-    .attach = attach,
     .drain = drain,
     .begin_again = begin_again,
     .stop = stop,
