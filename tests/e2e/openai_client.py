@@ -63,7 +63,7 @@ def install():
     try:
         if not os.path.exists(PYTHON):
             venv.create(ENVIRONMENT, with_pip=True)
-    except (OSError, subprocess.SubprocessError) as e:
+    except (OSError, subprocess.SubprocessError, SystemExit) as e:  # Debian without python3-venv ends the program
         skip(f"no virtual environment can be made: {e}")
     if subprocess.run([PYTHON, "-c", "import openai"], stderr=subprocess.DEVNULL).returncode == 0:
         return
