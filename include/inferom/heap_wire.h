@@ -184,8 +184,8 @@ static inline uint64_t heap_rule_pack(enum heap_rule_kind kind, int64_t offset, 
 }
 static inline uint32_t heap_rule_kind(uint64_t r) { return (uint32_t)(r >> 32) & 15; }
 static inline int64_t heap_rule_offset(uint64_t r) { return (int32_t)(uint32_t)r; }
-static inline int64_t heap_rule_ra(uint64_t r) { return (int64_t)(r << 14) >> 50 << 3; }
-static inline int64_t heap_rule_fp(uint64_t r) { return (int64_t)r >> 50 << 3; }
+static inline int64_t heap_rule_ra(uint64_t r) { return ((int64_t)(r << 14) >> 50) * 8; }
+static inline int64_t heap_rule_fp(uint64_t r) { return ((int64_t)r >> 50) * 8; }
 
 /* Neighbours in code are neighbours here, and two calls are never one. */
 static inline uint32_t heap_rule_slot(uint64_t address) { return (uint32_t)(address >> 2) & (HEAP_RULES - 1); }
