@@ -83,8 +83,12 @@ static void print_missing(const struct report *r, struct sink *out)
         char count[32];
         text_count(count, (int64_t)(l->count > INT64_MAX ? INT64_MAX : l->count));
         sink_printf(out, "lost: %s", count);
-        if (taken > 0)
+        if (profile_set(r->p, l->set) != r->set) { /* a share of what is shown it is not */
+            sink_puts(out, " of ");
+            text_safe(out, text_of(r, profile_set(r->p, l->set)->name), 0);
+        } else if (taken > 0) {
             sink_printf(out, " (%.2f %%)", 100 * (double)l->count / ((double)l->count + (double)taken));
+        }
         sink_puts(out, ", ");
         text_safe(out, text_of(r, l->reason), 0);
         sink_char(out, '\n');
