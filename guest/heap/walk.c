@@ -20,7 +20,7 @@
 
 #include <pthread.h>
 
-enum { PAGE = 4096, CODE_BITS = 1 << 16, SCAN_BYTES = 16384 };
+enum { PAGE = 4096, CODE_BITS = 1 << 16, SCAN_BYTES = HEAP_SLICE_MOST };
 
 #define STACK_MOST (UINT64_C(8) << 20) /* that is looked at in one go, when a thread's stack is first seen */
 #define OTHER_MOST UINT64_C(65536)     /* of a stack that is no thread's own: a coroutine's, a signal's */

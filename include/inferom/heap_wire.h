@@ -62,7 +62,7 @@ enum {
     HEAP_ROWS_MOST = 1 << 21,
     HEAP_BLOCKS_BYTES = 1 << 26,
     HEAP_DEPTH_MOST = 1024,
-    HEAP_SLICE_MOST = 16384,      /* bytes of stack in one record */
+    HEAP_SLICE_MOST = 1 << 16,   /* bytes of stack in one record: what goes on behind it is unknown until the recorder has answered */
     HEAP_CLASSES = 48,           /* of sizes and lifetimes, by powers of two */
     HEAP_NAME_BYTES = 16,
     HEAP_LINE_MOST = 4400,

