@@ -58,11 +58,6 @@ struct here {
     }
 
 /* What a thread keeps to itself. */
-struct row_entry {
-    uint64_t hash;
-    uint32_t row, zero;
-};
-
 struct thread {
     struct heap_thread *counts; /* NULL: this thread has no place so far */
     uint64_t guard;             /* stack address of the hook we are in; 0: none */
@@ -72,7 +67,7 @@ struct thread {
     uint64_t window_tick;
     uint32_t number;
     bool is_sampling, has_ended;
-    struct row_entry *rows; /* of the place: the next thread that takes it goes on with them */
+    uint64_t *rows; /* of the place: the next thread that takes it goes on with them */
     uint64_t rows_mask;
     uint64_t stack_low, stack_end, other_low, other_end;
 };

@@ -36,26 +36,33 @@ static void *fresh_memory(uint64_t bytes)
     return result < 0 && result > -4096 ? NULL : (void *)result; /* NOLINT: an address */
 }
 
-static void put(struct row_entry *map, uint64_t mask, struct row_entry e)
+/*
+ * An entry is one word, so that the map stays in a near cache: the number of the row below, above it what it leaves of the hash. The bits it
+ * takes away say where the entry is, so that two stacks are never one by chance; its row has them, for when the map grows.
+ */
+static bool is_of(uint64_t entry, uint64_t hash) { return (entry ^ hash) < HEAP_ROWS_MOST; }
+static uint32_t row_of(uint64_t entry) { return (uint32_t)entry & (HEAP_ROWS_MOST - 1); }
+
+static void put(uint64_t *map, uint64_t mask, uint64_t hash_low, uint64_t entry)
 {
-    uint64_t i = e.hash & mask;
-    while (map[i].hash)
+    uint64_t i = hash_low & mask;
+    while (map[i])
         i = (i + 1) & mask;
-    map[i] = e;
+    map[i] = entry;
 }
 
-/* The number of entries is in the last one, which is never used for another: its place is behind the mask. */
-static struct row_entry *count_of(struct row_entry *map, uint64_t mask) { return &map[mask + 1]; }
+/* The number of entries is behind the last one. */
+static uint64_t *count_of(uint64_t *map, uint64_t mask) { return &map[mask + 1]; }
 
 COLD static bool grow(void)
 {
     uint64_t old_mask = me.rows_mask, entries = me.rows ? 2 * (old_mask + 1) : FIRST_ENTRIES;
-    struct row_entry *map = fresh_memory((entries + 1) * sizeof *map), *old = me.rows;
+    uint64_t *map = fresh_memory((entries + 1) * sizeof *map), *old = me.rows;
     if (!map)
         return false;
     for (uint64_t i = 0; old && i <= old_mask; i++)
-        if (old[i].hash)
-            put(map, entries - 1, old[i]);
+        if (old[i])
+            put(map, entries - 1, rest_at(row_of(old[i]))->hash_low, old[i]);
     if (old)
         *count_of(map, entries - 1) = *count_of(old, old_mask);
     me.rows = NULL;
@@ -83,24 +90,24 @@ COLD static uint32_t make(uint64_t hash, const struct walk *w, uint32_t scope)
     r->thread = me.number;
     r->stack = stack;
     r->scope = scope;
-    if (!me.rows || 4 * (uint64_t)count_of(me.rows, me.rows_mask)->row > 3 * me.rows_mask)
+    r->hash_low = (uint32_t)hash;
+    if (!me.rows || 4 * *count_of(me.rows, me.rows_mask) > 3 * me.rows_mask)
         if (!grow() && !me.rows)
             return row;
-    if (count_of(me.rows, me.rows_mask)->row + 2 > me.rows_mask)
+    if (*count_of(me.rows, me.rows_mask) + 2 > me.rows_mask)
         return row; /* no memory for a larger map: this stack gets a row each time */
-    count_of(me.rows, me.rows_mask)->row++;
-    put(me.rows, me.rows_mask, (struct row_entry){.hash = hash, .row = row});
+    ++*count_of(me.rows, me.rows_mask);
+    put(me.rows, me.rows_mask, hash, (hash & ~(uint64_t)(HEAP_ROWS_MOST - 1)) | row);
     return row;
 }
 
 uint32_t row_number(uint64_t hash, const struct walk *w)
 {
     uint32_t scope = scope_here ? scope_here() : 0;
-    hash ^= scope * UINT64_C(0x9e3779b97f4a7c15);
-    hash |= !hash;
+    hash = mix(hash, scope);
     if (likely(me.rows != NULL))
-        for (uint64_t i = hash & me.rows_mask; me.rows[i].hash; i = (i + 1) & me.rows_mask)
-            if (likely(me.rows[i].hash == hash))
-                return me.rows[i].row;
+        for (uint64_t i = hash & me.rows_mask; me.rows[i]; i = (i + 1) & me.rows_mask)
+            if (likely(is_of(me.rows[i], hash)))
+                return row_of(me.rows[i]);
     return make(hash, w, scope);
 }

@@ -23,7 +23,7 @@ __thread struct thread me __attribute__((tls_model("initial-exec")));
 
 /* What belongs to a place and is nobody's business outside. */
 static struct place {
-    struct row_entry *rows;
+    uint64_t *rows;
     uint64_t rows_mask;
 } places[HEAP_THREADS_MOST];
 

@@ -130,19 +130,28 @@ COLD static void hash_the_rest(struct walk *w, uint64_t hash)
 
 /* Steps. */
 
-static inline uint64_t rule_of(uint64_t address)
+static const struct heap_rule *rules(void) { return (const struct heap_rule *)(const void *)(agent.area + HEAP_RULES_AT); }
+
+/* There is another address where its rule would be. */
+COLD static uint64_t rule_near(uint64_t address)
 {
-    const struct heap_rule *rules = (const struct heap_rule *)(const void *)(agent.area + HEAP_RULES_AT);
     uint32_t slot = heap_rule_slot(address);
     for (uint32_t i = 0; i < HEAP_RULE_PROBES; i++) {
-        const struct heap_rule *r = &rules[(slot + i) & (HEAP_RULES - 1)];
+        const struct heap_rule *r = &rules()[(slot + i) & (HEAP_RULES - 1)];
         uint64_t at = atomic_load_explicit(&r->address, memory_order_acquire);
-        if (likely(at == address))
+        if (at == address)
             return atomic_load_explicit(&r->rule, memory_order_relaxed);
         if (!at)
             break;
     }
     return heap_rule_pack(HEAP_RULE_NONE, 0, 0, 0);
+}
+
+static inline uint64_t rule_of(uint64_t address)
+{
+    const struct heap_rule *r = &rules()[heap_rule_slot(address)];
+    return likely(atomic_load_explicit(&r->address, memory_order_acquire) == address) ? atomic_load_explicit(&r->rule, memory_order_relaxed)
+                                                                                      : rule_near(address);
 }
 
 /* A call leaves the return address below the caller's frame; on arm64 the rule says where it was saved. */
@@ -173,29 +182,38 @@ COLD static uint64_t realigned(uint64_t rule, uint64_t sp, uint64_t fp, uint64_t
     return is_one ? word_at(place) : 0;
 }
 
-/*
- * The caller's frame; false: the rule leads nowhere. Each place that is read lies between here and the end of the stack. Which functions save
- * the frame pointer, and which count from it, is anybody's guess: so there is no branch for that, a word is read in any case and
- * kept if it is one.
- */
-static inline __attribute__((always_inline)) bool step(uint64_t rule, uint64_t *pc, uint64_t *sp, uint64_t *fp, uint64_t end)
+/* CFA = register + offset. Which of the two is anybody's guess, so there is no branch for it. */
+static inline uint64_t frame_end(uint64_t rule, uint64_t sp, uint64_t fp)
 {
-    uint64_t from = *sp, room = end - 8 - from;
-    uint64_t by_sp = from + (uint64_t)heap_rule_offset(rule), by_fp = *fp + (uint64_t)heap_rule_offset(rule), cfa = by_sp;
+    uint64_t by_sp = sp + (uint64_t)heap_rule_offset(rule), by_fp = fp + (uint64_t)heap_rule_offset(rule);
 #if defined(__x86_64__) /* the compiler would rather guess */
-    __asm__("testb $2, %b2\n\tcmovnz %1, %0" : "+r"(cfa) : "r"(by_fp), "q"(heap_rule_kind(rule)) : "cc");
+    __asm__("testb $2, %b2\n\tcmovnz %1, %0" : "+r"(by_sp) : "r"(by_fp), "q"(heap_rule_kind(rule)) : "cc");
+    return by_sp;
 #else
-    cfa = heap_rule_kind(rule) & HEAP_RULE_FP ? by_fp : by_sp;
+    return heap_rule_kind(rule) & HEAP_RULE_FP ? by_fp : by_sp;
 #endif
-    if (unlikely(heap_rule_kind(rule) - 1u > HEAP_RULE_FP - 1u))
-        cfa = realigned(rule, from, *fp, end);
-    uint64_t saved = (uint64_t)heap_rule_fp(rule), has_fp = (uint64_t)0 - (saved != 0);
-    uint64_t ra = return_place(rule, cfa), fp_at = (ra & ~has_fp) | ((cfa + saved) & has_fp);
+}
+
+/* The caller's frame pointer: ours, if nobody saved it. Without a branch again. */
+static inline uint64_t frame_pointer(uint64_t rule, uint64_t ours, uint64_t saved)
+{
+#if defined(__x86_64__)
+    __asm__("cmp $-8, %2\n\tcmove %1, %0" : "+r"(saved) : "r"(ours), "r"(heap_rule_fp(rule)) : "cc");
+    return saved;
+#else
+    return heap_rule_keeps_fp(rule) ? ours : saved;
+#endif
+}
+
+/* The caller's frame, which ends at `cfa`; false: the rule leads nowhere. Each place that is read lies between here and the end of the stack. */
+static inline __attribute__((always_inline)) bool step(uint64_t rule, uint64_t cfa, struct here *at, uint64_t end)
+{
+    uint64_t from = at->sp, room = end - 8 - from, ra = return_place(rule, cfa), fp_at = cfa + (uint64_t)heap_rule_fp(rule);
     if (unlikely((cfa - 8 - from > room) | (ra - from > room) | (fp_at - from > room)))
         return false;
-    *fp = (*fp & ~has_fp) | (word_at(fp_at) & has_fp);
-    *pc = code_address(word_at(ra));
-    *sp = cfa;
+    at->fp = frame_pointer(rule, at->fp, word_at(fp_at));
+    at->pc = code_address(word_at(ra));
+    at->sp = cfa;
     return true;
 }
 
@@ -207,26 +225,29 @@ static void finish(struct walk *w, uint64_t hash, enum heap_walk_end end)
 
 void walk_from(const struct here *from, struct walk *w)
 {
-    uint64_t pc = from->pc, sp = from->sp, fp = from->fp, end = stack_bound(sp) & ~UINT64_C(7), rule;
-    uint64_t hash = agent.seed ^ atomic_load_explicit(&area()->unloads, memory_order_relaxed);
+    struct here at = *from;
+    uint64_t end = stack_bound(at.sp) & ~UINT64_C(7), hash = agent.seed ^ atomic_load_explicit(&area()->unloads, memory_order_relaxed);
     uint32_t n = 0, most = agent.most_depth;
     do {
-        w->frames[n++] = pc;
-        hash = mix(hash, pc);
-        rule = rule_of(pc);
-        if (unlikely(heap_rule_kind(rule) >= HEAP_RULE_END)) {
+        w->frames[n++] = at.pc;
+        hash = mix(hash, at.pc);
+        uint64_t rule = rule_of(at.pc), cfa = frame_end(rule, at.sp, at.fp);
+        if (unlikely(!heap_rule_is_plain(rule))) {
             w->n = n;
-            finish(w, hash, heap_rule_kind(rule) == HEAP_RULE_END ? HEAP_WALK_COMPLETE : HEAP_WALK_STOP);
-            return;
+            if (heap_rule_kind(rule) >= HEAP_RULE_END) {
+                finish(w, hash, heap_rule_kind(rule) == HEAP_RULE_END ? HEAP_WALK_COMPLETE : HEAP_WALK_STOP);
+                return;
+            }
+            cfa = realigned(rule, at.sp, at.fp, end);
         }
-        if (unlikely(!step(rule, &pc, &sp, &fp, end))) {
+        if (unlikely(!step(rule, cfa, &at, end))) {
             w->n = n;
-            w->at = (struct here){pc, sp, fp};
+            w->at = at;
             w->stack_end = end;
             hash_the_rest(w, hash);
             return;
         }
-    } while (likely(pc && n < most));
+    } while (likely(at.pc && n < most));
     w->n = n;
-    finish(w, hash, pc ? HEAP_WALK_DEEP : HEAP_WALK_COMPLETE);
+    finish(w, hash, at.pc ? HEAP_WALK_DEEP : HEAP_WALK_COMPLETE);
 }

@@ -177,7 +177,7 @@ struct heap_rule {
     _Atomic uint64_t rule;
 };
 
-/* offset: 32 bits, kind: 4 bits, return address at CFA + 8 * n: 14 bits, frame pointer likewise (0: not saved): 14 bits */
+/* offset: 32 bits, kind: 4 bits, return address at CFA + 8 * n: 14 bits, frame pointer likewise: 14 bits */
 static inline uint64_t heap_rule_pack(enum heap_rule_kind kind, int64_t offset, int64_t ra, int64_t fp)
 {
     return (uint64_t)(uint32_t)offset | (uint64_t)kind << 32 | ((uint64_t)(ra / 8) & 0x3fff) << 36 | ((uint64_t)(fp / 8) & 0x3fff) << 50;
@@ -186,6 +186,10 @@ static inline uint32_t heap_rule_kind(uint64_t r) { return (uint32_t)(r >> 32) &
 static inline int64_t heap_rule_offset(uint64_t r) { return (int32_t)(uint32_t)r; }
 static inline int64_t heap_rule_ra(uint64_t r) { return ((int64_t)(r << 14) >> 50) * 8; }
 static inline int64_t heap_rule_fp(uint64_t r) { return ((int64_t)r >> 50) * 8; }
+static inline int heap_rule_is_plain(uint64_t r) { return heap_rule_kind(r) - HEAP_RULE_SP <= HEAP_RULE_FP - HEAP_RULE_SP; }
+
+/* A frame pointer that is said to be where the return address is was not saved, and is the caller's still. */
+static inline int heap_rule_keeps_fp(uint64_t r) { return heap_rule_fp(r) == heap_rule_ra(r); }
 
 /* Neighbours in code are neighbours here, and two calls are never one. */
 static inline uint32_t heap_rule_slot(uint64_t address) { return (uint32_t)(address >> 2) & (HEAP_RULES - 1); }
@@ -226,7 +230,8 @@ struct heap_row {
 
 /* The rest of the row of the same number: whose it is, and what other threads freed of it. */
 struct heap_row_rest {
-    uint32_t stack, thread, scope, zero;
+    uint32_t stack, thread, scope;
+    uint32_t hash_low; /* the guest's own */
     _Atomic int64_t freed_256, freed_bytes;
     int64_t peak_freed_256, peak_freed_bytes;
     _Atomic uint64_t freed_epoch;

@@ -12,7 +12,7 @@ static void rules_survive_the_way(void)
         enum heap_rule_kind kind;
         int64_t offset, ra, fp;
     } cases[] = {
-        {HEAP_RULE_SP, 8, -8, 0},
+        {HEAP_RULE_SP, 8, -8, -8},
         {HEAP_RULE_SP, 1 << 20, -8, -16},
         {HEAP_RULE_FP, 16, -8, -16},
         {HEAP_RULE_MEMORY, -8, -8, -16},
@@ -25,6 +25,8 @@ static void rules_survive_the_way(void)
         CHECK_EQ(heap_rule_offset(r), cases[i].offset);
         CHECK_EQ(heap_rule_ra(r), cases[i].ra);
         CHECK_EQ(heap_rule_fp(r), cases[i].fp);
+        CHECK_EQ(heap_rule_keeps_fp(r), cases[i].fp == cases[i].ra);
+        CHECK_EQ(heap_rule_is_plain(r), cases[i].kind != HEAP_RULE_MEMORY);
     }
 }
 

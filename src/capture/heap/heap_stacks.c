@@ -81,7 +81,7 @@ static uint64_t packed(const struct unwind_rule *r, struct unwind_arch_registers
         !fits(r->offset, 1 << 27) || !fits(r->ra.offset, 1 << 13) || !fits(r->fp.offset, 1 << 13))
         return heap_rule_pack(HEAP_RULE_STOP, 0, 0, 0);
     enum heap_rule_kind kind = r->how == CFA_MEMORY ? HEAP_RULE_MEMORY : r->reg == regs.sp ? HEAP_RULE_SP : HEAP_RULE_FP;
-    return heap_rule_pack(kind, r->offset, r->ra.offset, keeps_fp ? 0 : r->fp.offset);
+    return heap_rule_pack(kind, r->offset, r->ra.offset, keeps_fp ? r->ra.offset : r->fp.offset);
 }
 
 static uint64_t rule_for(const struct heap_stacks *hs, uint64_t return_address, bool is_last, enum unwind_end end)
