@@ -224,27 +224,35 @@ static inline __attribute__((always_inline)) int inferom_enter_quick_(inferom_sc
 #endif
 }
 
-static inline __attribute__((always_inline)) void inferom_leave_(inferom_scope *scope)
+/*
+ * What a block keeps of its scope is a pointer to it, NULL when it was switched off: nobody else knows where that pointer is, so it stays in a
+ * register, and a scope that is off writes and reads nothing. (A copy of it with a name of its own would make gcc warn, beside setjmp().)
+ */
+static inline __attribute__((always_inline)) void inferom_leave_(inferom_scope *const *open)
 {
-    if (__builtin_expect(scope->node == NULL, 1))
+    if (__builtin_expect(*open == NULL, 1))
         return;
 #ifdef INFEROM_HAS_QUICK_WAY_
     struct inferom_thread_ *t = inferom_thread;
-    if (t->leaf_scope == scope) {
+    if (t->leaf_scope == *open) {
         t->expected = t->leaf->then;
         INFEROM_IN_THIS_ORDER_();
         t->leaf_scope = NULL;
         return;
     }
 #endif
-    inferom_leave(scope);
+    if ((*open)->node)
+        inferom_leave(*open);
 }
 
-static inline __attribute__((always_inline)) void inferom_enter_(inferom_scope *scope, inferom_site *site)
+static inline __attribute__((always_inline)) inferom_scope *inferom_enter_(inferom_scope *scope, inferom_site *site)
 {
     uint32_t on = (uint32_t)INFEROM_ON_();
-    if (on && !inferom_enter_quick_(scope, site, on, 0))
+    if (!on)
+        return NULL;
+    if (!inferom_enter_quick_(scope, site, on, 0))
         inferom_enter_here(scope, site);
+    return scope;
 }
 
 struct inferom_for_ {
@@ -274,13 +282,15 @@ static inline struct inferom_for_ inferom_request_enter_(inferom_request *r)
 #define INFEROM_FUNCTION() INFEROM_SCOPE(NULL) /* named after the function */
 
 #ifdef __cplusplus
-#define INFEROM_SCOPE2_(name, site, var) INFEROM_SITE_(site, name); inferom::scope var(&site)
+#define INFEROM_SCOPE2_(name, site, var) \
+    INFEROM_SITE_(site, name);           \
+    inferom_scope var;                   \
+    inferom::scope INFEROM_JOIN_(var, _open)(&var, &site)
 #else
-#define INFEROM_SCOPE2_(name, site, var)                                 \
-    INFEROM_SITE_(site, name);                                           \
-    __attribute__((cleanup(inferom_leave_), unused)) inferom_scope var; \
-    var.node = NULL;                                                     \
-    inferom_enter_(&var, &site)
+#define INFEROM_SCOPE2_(name, site, var) \
+    INFEROM_SITE_(site, name);           \
+    inferom_scope var;                   \
+    __attribute__((cleanup(inferom_leave_), unused)) inferom_scope *const INFEROM_JOIN_(var, _open) = inferom_enter_(&var, &site)
 #endif
 
 /* The phase that was on ends, the next begins at the same instant. It ends with the scope around it, too. */
@@ -325,19 +335,21 @@ namespace inferom
 class scope
 {
   public:
-    explicit scope(inferom_site *site)
+    scope(inferom_scope *place, inferom_site *site) : open(NULL)
     {
-        open.node = NULL;
         uint32_t on = (uint32_t)INFEROM_ON_();
-        if (on && !inferom_enter_quick_(&open, site, on, 1))
-            inferom_enter(&open, site);
+        if (!on)
+            return;
+        open = place;
+        if (!inferom_enter_quick_(place, site, on, 1))
+            inferom_enter(place, site);
     }
     ~scope() { inferom_leave_(&open); }
     scope(const scope &) = delete;
     scope &operator=(const scope &) = delete;
 
   private:
-    inferom_scope open;
+    inferom_scope *open;
 };
 } // namespace inferom
 #endif

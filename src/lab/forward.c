@@ -278,9 +278,8 @@ static bool any_quantised(const struct weights *a, const struct weights *b, cons
 static void pass_layer(const struct part *t, size_t i)
 {
     const struct layer *l = &t->m->layers[i];
-    __attribute__((cleanup(inferom_leave_))) inferom_scope scope = {NULL};
-    if (INFEROM_ON_())
-        inferom_enter(&scope, &layer_sites[i < LAYER_SITES ? i : LAYER_SITES - 1]);
+    inferom_scope scope;
+    __attribute__((cleanup(inferom_leave_), unused)) inferom_scope *const open = inferom_enter_(&scope, &layer_sites[i < LAYER_SITES ? i : LAYER_SITES - 1]);
     normalise(t, l->attention_norm, l->attention_norm_bias, any_quantised(&l->q, &l->k, &l->v));
     project_heads(t, l);
     attend(t, i);
