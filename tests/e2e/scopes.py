@@ -336,7 +336,7 @@ def costs_in_instructions():
     plain, off, every = each(program, "plain"), each(program, "scoped"), each(program, "scoped", "on")
     few, crowd, phase = each(program, "scoped", "on", timing="64"), each(program, "scoped", "on", threads=4), each(program, "phased", "on")
     print(f"plain {plain:.1f}, off {off:.1f}, timed {every:.1f}, counted {few:.1f}, in a crowd {crowd:.1f}, phase {phase:.1f}")
-    assert off - plain <= 12, (off, plain)
+    assert off - plain <= 4, (off, plain)  # the switch is read, and that is all
     assert every - plain <= 260 and few - plain <= 80 and phase - plain <= 180, (plain, every, few, phase)
     assert abs(crowd - every) <= 0.05 * every, (crowd, every)
 
