@@ -76,13 +76,17 @@ static void *allocate(void *arg)
     return NULL;
 }
 
+static void start_thread(pthread_t *out, const pthread_attr_t *how, void *(*run)(void *), void *arg)
+{
+    int error = pthread_create(out, how, run, arg);
+    if (error)
+        die("starting a thread", error);
+}
+
 static void start_threads(void)
 {
-    for (uint64_t i = 0; i < n_threads; i++) {
-        int error = pthread_create(&threads[i], NULL, allocate, (void *)(uintptr_t)(i + 1));
-        if (error)
-            die("starting a thread", error);
-    }
+    for (uint64_t i = 0; i < n_threads; i++)
+        start_thread(&threads[i], NULL, allocate, (void *)(uintptr_t)(i + 1));
 }
 
 static void end_threads(void)
@@ -227,8 +231,7 @@ static void churn(void)
     uint64_t at_once = n_threads ? n_threads : 1;
     for (uint64_t i = 0; i < times; i++) {
         for (uint64_t k = 0; k < at_once; k++)
-            if (pthread_create(&threads[k], NULL, short_life, (void *)(uintptr_t)(i * at_once + k)) != 0)
-                die("starting a thread", 0);
+            start_thread(&threads[k], NULL, short_life, (void *)(uintptr_t)(i * at_once + k));
         for (uint64_t k = 0; k < at_once; k++)
             pthread_join(threads[k], NULL);
     }
@@ -304,8 +307,7 @@ static void deep(void)
     pthread_attr_setstacksize(&small, 512 << 10);
     uint64_t at_once = n_threads ? n_threads : 1;
     for (uint64_t i = 0; i < at_once; i++)
-        if (pthread_create(&threads[i], &small, deep_thread, NULL) != 0)
-            die("starting a thread", 0);
+        start_thread(&threads[i], &small, deep_thread, NULL);
     for (uint64_t i = 0; i < at_once; i++)
         pthread_join(threads[i], NULL);
 }

@@ -15,7 +15,8 @@ void *realloc(void *p, size_t n);
 int posix_memalign(void **out, size_t align, size_t n);
 void *aligned_alloc(size_t align, size_t n);
 
-enum { POOL_BYTES = 1 << 30, HEAD = 16 };
+#define POOL_BYTES ((size_t)4 << 30) /* of addresses; what is used of it is memory */
+enum { HEAD = 16 };
 
 static _Atomic(uint8_t *) pool;
 static _Atomic size_t used;
