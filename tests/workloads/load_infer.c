@@ -1,16 +1,20 @@
 /*
- * load-infer WEIGHTS [TOKENS]: what generating tokens looks like to an allocator.
+ * load-infer WEIGHTS [TOKENS [TURN]]: what generating tokens looks like to an allocator.
  *
  * The file is mapped and read once for every token, in 32 layers of four products; each product has 64 KiB of room of its own, allocated before and
  * freed behind it. There is a large cache from the beginning, of which each layer writes a part, and a text for each
  * token. So one token is 129 allocations and a walk through all weights.
  *
  * It prints what it used by its own clock: {"tokens": ..., "cpu_ns": ..., "sum": ...}
+ *
+ * With TURN it waits for a line of input before each so many tokens, and prints such an answer behind them: several of them can take turns in steps of
+ * a tenth of a second, so that a machine that is slower for a while is slower for all.
  */
 #include "truth.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,8 +63,26 @@ static KEPT uint64_t token(const uint64_t *weights, size_t n, char *cache, size_
     return sum;
 }
 
+static void answer(size_t tokens, uint64_t sum)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    printf("{\"tokens\": %zu, \"cpu_ns\": %" PRIu64 ", \"sum\": %" PRIu64 "}\n", tokens,
+           (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec, sum);
+    fflush(stdout);
+}
+
+static bool is_our_turn(void)
+{
+    int c;
+    while ((c = getchar()) != EOF && c != '\n')
+        ;
+    return c == '\n';
+}
+
 int main(int argc, char **argv)
 {
+    size_t turn = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
     size_t tokens = argc > 2 ? strtoul(argv[2], NULL, 10) : 30;
     int fd = argc > 1 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
     struct stat st;
@@ -72,12 +94,15 @@ int main(int argc, char **argv)
         die("mapping the weights", 0);
     close(fd);
     uint64_t sum = 0;
-    for (size_t i = 0; i < tokens; i++)
+    for (size_t i = 0; i < tokens; i++) {
+        if (turn && i % turn == 0 && !is_our_turn())
+            break;
         sum += token(weights, (size_t)st.st_size / sizeof *weights, cache, i);
-    struct timespec used;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    printf("{\"tokens\": %zu, \"cpu_ns\": %" PRIu64 ", \"sum\": %" PRIu64 "}\n", tokens,
-           (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec, sum);
+        if (turn && (i + 1) % turn == 0)
+            answer(i + 1, sum);
+    }
+    if (!turn)
+        answer(tokens, sum);
     free(cache);
     return truth_told();
 }
