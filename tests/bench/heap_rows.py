@@ -17,7 +17,7 @@ import __main__ as bench
 
 PAIRS = int(os.environ.get("HEAP_PAIRS", "1000000"))
 THREADS, FEW = 4, 20  # a peer that is a hundred times slower gets a twentieth of the work
-WEIGHTS_MIB, TURN, TURNS = 200, 10, 100  # tokens of a turn; 40 turns are enough to see a percent
+WEIGHTS_MIB, TURN, TURNS = 200, 4, 300
 
 
 def program(name):
@@ -141,7 +141,7 @@ class Player:
 
 
 def take_turns(ways, command):
-    """CPU nanoseconds of each turn by way, all of them in steps of a tenth of a second. The first turn is the start of the program: not counted."""
+    """CPU nanoseconds of each turn by way, all of them in steps of thirty milliseconds. The first turn is the start of the program: not counted."""
     players = {name: Player(way, command) for name, way in ways.items()}
     took = {name: [] for name in ways}
     for i in range(TURNS + 1):

@@ -7,8 +7,8 @@
  *
  * It prints what it used by its own clock: {"tokens": ..., "cpu_ns": ..., "sum": ...}
  *
- * With TURN it waits for a line of input before each so many tokens, and prints such an answer behind them: several of them can take turns in steps of
- * a tenth of a second, so that a machine that is slower for a while is slower for all.
+ * With TURN it waits for a line of input before each so many tokens, and prints such an answer behind them: several of them can take turns in short steps,
+ * so that a machine that is slower for a while is slower for all.
  */
 #include "truth.h"
 
