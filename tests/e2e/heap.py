@@ -306,39 +306,6 @@ def not_possible():
     check("no library", "/nowhere/agent.so" in r.stderr and r.status == 0, r.stderr.strip())
 
 
-def beside():
-    """What valgrind counts in the same programs, to the byte: memcheck the sums, dhat the functions."""
-    if not shutil.which("valgrind"):
-        print("skipped: valgrind is not installed")
-        sys.exit(77)
-    with open("numbers", "w") as f:
-        f.writelines(f"{i * 7919 % 5003}\n" for i in range(5000))
-    recursive = "with recursive c(x) as (select 1 union all select x + 1 from c where x < 20000) select count(*), sum(x) from c"
-    commands = [[program("fx-heap-nofp")], ["sort", "-n", "numbers"], ["ls", "-la", "/usr"]] + ([["sqlite3", ":memory:", recursive]] if shutil.which("sqlite3") else [])
-    for command in commands:
-        said = subprocess.run(["valgrind", "--run-libc-freeres=no", *command], capture_output=True, text=True, check=False).stderr
-        found = re.search(r"in use at exit: ([\d,]+) bytes in ([\d,]+) blocks.*?total heap usage: ([\d,]+) allocs, ([\d,]+) frees, ([\d,]+) bytes", said, re.S)
-        if not found:
-            check("valgrind says something", False, said)
-            continue
-        r = Recording(*command)
-        same(f"{os.path.basename(command[0])}: bytes and blocks left, allocations, frees, bytes",
-             tuple(r.summary[f"heap_{k}"] for k in ("live_bytes", "live_blocks", "allocations", "frees", "allocated_bytes")),
-             tuple(int(x.replace(",", "")) for x in found.groups()))
-    subprocess.run(["valgrind", "--tool=dhat", "--dhat-out-file=dhat.json", program("fx-heap-nofp")], check=True, capture_output=True)
-    with open("dhat.json") as f:
-        dhat = json.load(f)
-    bytes_by, blocks_by = {}, {}
-    for point in dhat["pps"]:
-        names = [re.sub(r"^0x[0-9A-F]+: | \(.*", "", dhat["ftbl"][i]) for i in point["fs"]]
-        name = next(n for n in names if n not in ("malloc", "calloc", "realloc"))
-        bytes_by[name] = bytes_by.get(name, 0) + point["tb"]
-        blocks_by[name] = blocks_by.get(name, 0) + point["tbk"]
-    r = Recording(program("fx-heap-nofp"))
-    same("dhat: bytes by function", r.by_function("alloc_space"), bytes_by)
-    same("dhat: blocks by function", r.by_function("alloc_objects"), blocks_by)
-
-
 NEW_AND_DELETE = """
 #include <cstdio>
 #include <vector>
