@@ -63,17 +63,6 @@ static inline void add_length(struct scopes_node *w, uint64_t ticks, uint64_t *b
     PUT(*bucket, *bucket + 1);
 }
 
-/* How many of the next calls are counted only. Some may be left from the last time: a call that had to be looked at came between. */
-static inline void choose_skip(struct block *b, struct node *n)
-{
-    if (n->stride < 2)
-        return;
-    uint32_t skip = skips(b, n->stride);
-    PUT(n->w->skipped, n->w->skipped - n->skip + skip);
-    PUT(n->skip, skip);
-    PUT(*n->left, skip);
-}
-
 /* What the thread allocated since somebody was last charged is the innermost scope's. An agent that does not count says nothing. */
 static inline void charge(struct block *b, struct scopes_node *w)
 {
@@ -97,6 +86,22 @@ static inline void charge(struct block *b, struct scopes_node *w)
  * compiler if not to the processor.
  */
 #define IN_THIS_ORDER() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+/*
+ * How many of the next calls are counted only. Some may be left from the last time: a call that had to be looked at came between.
+ * Those to come are told first and counted behind: who reads in between, the count before what is left, sees too few calls, never
+ * one that was not made.
+ */
+static inline void choose_skip(struct block *b, struct node *n)
+{
+    if (n->stride < 2)
+        return;
+    uint32_t skip = skips(b, n->stride);
+    PUT(*n->left, skip);
+    IN_THIS_ORDER();
+    PUT(n->w->skipped, n->w->skipped - n->skip + skip);
+    PUT(n->skip, skip);
+}
 
 static inline void pop(struct block *b, struct open *o)
 {

@@ -34,7 +34,7 @@ static void read_node(struct results *r, struct path *p, struct scopes_node *n)
 {
     if (GET_LINK(n->epoch) != r->epoch)
         return;
-    uint64_t left = GET(n->left), granted = GET(n->skipped), skipped = granted > left ? granted - left : 0;
+    uint64_t granted = GET(n->skipped), left = GET(n->left), skipped = granted > left ? granted - left : 0; /* in this order: hot.h */
     p->timed = GET(n->timed);
     p->cut = GET(n->cut);
     p->left_out = GET(n->left_out);

@@ -1,7 +1,11 @@
 #include "model/capture_decode.h"
 #include "base/mem.h"
 
-void decoder_init(struct decoder *d, struct builder *into) { *d = (struct decoder){.into = into}; }
+void decoder_init(struct decoder *d, struct builder *into)
+{
+    *d = (struct decoder){.into = into};
+    idmap_init(&d->latest_rows);
+}
 
 void decoder_done(struct decoder *d)
 {
@@ -12,6 +16,7 @@ void decoder_done(struct decoder *d)
     free(d->sets);
     free(d->kin);
     free(d->words);
+    decode_latest_done(d);
 }
 
 /*
@@ -145,12 +150,10 @@ static uint32_t stack_row(struct decoder *d, struct cursor *c, uint32_t file_id)
     return builder_push(d->into, caller, frame_of(d, frame)).i;
 }
 
-static uint32_t labels_row(struct decoder *d, struct cursor *c, uint32_t file_id)
+size_t decode_label_list(struct decoder *d, struct cursor *c, struct label **out)
 {
-    (void)file_id;
     size_t n = cursor_count(c, 4);
-    d->labels_taken += n;
-    own(free) struct label *labels = mem_new(n * sizeof *labels);
+    struct label *labels = *out = mem_new(n * sizeof *labels);
     for (size_t i = 0; i < n; i++) {
         uint32_t key = cursor_u32(c), text = cursor_u32(c);
         labels[i].number = cursor_signed(c);
@@ -158,6 +161,15 @@ static uint32_t labels_row(struct decoder *d, struct cursor *c, uint32_t file_id
         labels[i].key = string_of(d, key);
         labels[i].text = string_of(d, text);
     }
+    return n;
+}
+
+static uint32_t labels_row(struct decoder *d, struct cursor *c, uint32_t file_id)
+{
+    (void)file_id;
+    own(free) struct label *labels = NULL;
+    size_t n = decode_label_list(d, c, &labels);
+    d->labels_taken += n;
     return c->bad ? 0 : builder_labels(d->into, labels, n).i;
 }
 
@@ -238,6 +250,7 @@ static const struct {
     [CHUNK_LOSSES]    = {.whole = decode_losses},
     [CHUNK_NOTES]     = {.whole = decode_notes},
     [CHUNK_CLOCK]     = {.whole = decode_clock},
+    [CHUNK_LATEST]    = {.whole = decode_latest},
 };
 
 bool decode_chunk(struct decoder *d, const struct chunk *chunk, size_t *out_rows)

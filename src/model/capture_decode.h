@@ -7,6 +7,7 @@
  * when they are known.
  */
 #pragma once
+#include "base/idmap.h"
 #include "model/builder.h"
 #include "model/capture_ids.h"
 #include "model/chunk.h"
@@ -18,6 +19,8 @@ struct decoder {
     struct known_set {
         bool is_known;
         set_id id;
+        size_t n_measures;
+        int64_t factors[MEASURES_MOST]; /* the builder may keep more decimals than the file */
     } *sets; /* by their number in the file */
     size_t n_sets, cap_sets;
 
@@ -26,6 +29,13 @@ struct decoder {
         uint32_t parent, link; /* in the file */
     } *kin;
     size_t n_kin, cap_kin;
+
+    struct latest { /* of a subject: the table that counts, and the one that is coming in pieces */
+        uint64_t subject, number;
+        struct buf rows, coming;
+    } *latest;
+    size_t n_latest, cap_latest;
+    struct idmap latest_rows;
 
     uint64_t *words; /* columns of the chunk at hand */
     size_t cap_words;
@@ -60,3 +70,10 @@ bool decode_facts(struct decoder *d, struct cursor *c, size_t *out_rows);
 bool decode_losses(struct decoder *d, struct cursor *c, size_t *out_rows);
 bool decode_notes(struct decoder *d, struct cursor *c, size_t *out_rows);
 bool decode_clock(struct decoder *d, struct cursor *c, size_t *out_rows);
+
+size_t decode_label_list(struct decoder *d, struct cursor *c, struct label **out); /* to be freed */
+
+/* capture_latest_decode.c */
+bool decode_latest(struct decoder *d, struct cursor *c, size_t *out_rows);
+void decode_latest_end(struct decoder *d); /* what counts becomes samples */
+void decode_latest_done(struct decoder *d);

@@ -17,20 +17,14 @@ static size_t list_count(struct cursor *c, size_t least)
 
 static enum unit unit_from(uint64_t n) { return n < UNIT_KIND_COUNT ? (enum unit)n : UNIT_OTHER; }
 
-static void remember_set(struct decoder *d, uint32_t number, set_id id)
+static void remember_set(struct decoder *d, uint32_t number, const struct known_set *set)
 {
     for (; d->n_sets <= number; d->n_sets++) {
         GROW(d->sets, d->cap_sets, d->n_sets + 1);
         d->sets[d->n_sets] = (struct known_set){0};
     }
-    d->sets[number] = (struct known_set){true, id};
+    d->sets[number] = *set;
 }
-
-struct set_head {
-    set_id id;
-    size_t n_measures;
-    int64_t factors[MEASURES_MOST]; /* the builder may keep more decimals than the file */
-};
 
 static int64_t power_of_ten(unsigned n)
 {
@@ -40,7 +34,7 @@ static int64_t power_of_ten(unsigned n)
     return v;
 }
 
-static bool read_set(struct decoder *d, struct cursor *c, struct set_head *out)
+static bool read_set(struct decoder *d, struct cursor *c, struct known_set *out)
 {
     struct measure_spec specs[MEASURES_MOST];
     uint32_t number = cursor_u32(c);
@@ -60,13 +54,12 @@ static bool read_set(struct decoder *d, struct cursor *c, struct set_head *out)
     int64_t period = cursor_signed(c);
     if (c->bad || shown >= n)
         return false;
-    out->id = builder_set(d->into, name, specs, n);
-    out->n_measures = n;
+    *out = (struct known_set){.is_known = true, .id = builder_set(d->into, name, specs, n), .n_measures = n};
     builder_show(d->into, out->id, shown, period);
     const struct sample_set *set = profile_set(builder_view(d->into), out->id);
     for (size_t m = 0; m < n; m++)
         out->factors[m] = power_of_ten(set->measures[m].decimals - specs[m].decimals);
-    remember_set(d, number, out->id);
+    remember_set(d, number, out);
     return true;
 }
 
@@ -109,7 +102,7 @@ static bool read_columns(struct decoder *d, struct cursor *c, size_t n_measures,
     return !c->bad;
 }
 
-static bool scaled(const struct set_head *set, const struct sample_columns *s, size_t i, int64_t out[MEASURES_MOST])
+static bool scaled(const struct known_set *set, const struct sample_columns *s, size_t i, int64_t out[MEASURES_MOST])
 {
     for (size_t m = 0; m < set->n_measures; m++)
         if (__builtin_mul_overflow((int64_t)s->values[m][i], set->factors[m], &out[m]))
@@ -119,7 +112,7 @@ static bool scaled(const struct set_head *set, const struct sample_columns *s, s
 
 bool decode_samples(struct decoder *d, struct cursor *c, size_t *out_rows)
 {
-    struct set_head set;
+    struct known_set set;
     struct sample_columns s;
     if (!read_set(d, c, &set) || !read_columns(d, c, set.n_measures, &s))
         return false;
@@ -169,6 +162,7 @@ void decode_end(struct decoder *d)
         d->lost_links += (k->parent && !parent.i ? 1u : 0u) + (k->link && !link.i ? 1u : 0u);
         builder_span_relate(d->into, k->span, parent, link);
     }
+    decode_latest_end(d);
 }
 
 static uint32_t relative(struct cursor *c, uint32_t file_id)

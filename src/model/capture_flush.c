@@ -108,6 +108,7 @@ bool capture_flush_now(struct capture_writer *w)
     for (uint32_t i = 0; i < profile_series_count(p); i++)
         flush_series(w, p, (series_id){i});
     put_text_rows(&w->tables, &w->losses);
+    latest_flush(w);
     return arrive(w);
 }
 

@@ -1,7 +1,6 @@
 #include "model/capture_tables.h"
 #include "model/packing.h"
 
-#define PAYLOAD_ENOUGH ((size_t)256 << 10) /* a chunk of names is ended once it holds this much */
 #define PAYLOAD_MOST (CHUNK_BYTES_MOST * 2) /* so that the chunk writer sees, and says, what is too much */
 
 void tables_init(struct tables *t, struct chunk_writer *to)
@@ -26,15 +25,28 @@ bool tables_begin_again(struct tables *t)
     return true;
 }
 
-/* The id that a row has in the file; none is none there, too. */
+/* None is none in the file, too. */
 static uint32_t file_id(const struct tables *t, enum name_table_number table, uint32_t id)
 {
     return id ? id + t->before[table] : 0;
 }
 
-static void put_id(struct tables *t, enum name_table_number table, uint32_t id)
+void put_file_id(const struct tables *t, struct buf *out, enum name_table_number table, uint32_t id)
 {
-    put_varint(&t->payload, file_id(t, table, id));
+    put_varint(out, file_id(t, table, id));
+}
+
+static void put_id(struct tables *t, enum name_table_number table, uint32_t id) { put_file_id(t, &t->payload, table, id); }
+
+void put_label_list(const struct tables *t, struct buf *out, const struct label *l, size_t n)
+{
+    put_varint(out, n);
+    for (; n; n--, l++) {
+        put_file_id(t, out, NAMES_STRINGS, l->key.i);
+        put_file_id(t, out, NAMES_STRINGS, l->text.i);
+        put_signed(out, l->number);
+        put_file_id(t, out, NAMES_STRINGS, l->unit.i);
+    }
 }
 
 static void put_cut_text(struct tables *t, struct buf *out, struct view text)
@@ -109,13 +121,7 @@ static void put_labels(struct tables *t, const struct profile *p, uint32_t row)
 {
     size_t n;
     const struct label *l = profile_labels(p, (labels_id){row}, &n);
-    put_varint(&t->payload, n);
-    for (; n; n--, l++) {
-        put_id(t, NAMES_STRINGS, l->key.i);
-        put_id(t, NAMES_STRINGS, l->text.i);
-        put_signed(&t->payload, l->number);
-        put_id(t, NAMES_STRINGS, l->unit.i);
-    }
+    put_label_list(t, &t->payload, l, n);
 }
 
 static void put_context(struct tables *t, const struct profile *p, uint32_t row)

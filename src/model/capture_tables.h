@@ -22,6 +22,7 @@
 #include "model/profile.h"
 
 #define TEXT_MOST ((size_t)1 << 20) /* a longer text is cut, and the cut is counted */
+#define PAYLOAD_ENOUGH ((size_t)256 << 10) /* a chunk of rows is ended once it holds this much */
 
 /* In an order in which each refers only to those above it. */
 enum name_table_number {
@@ -49,6 +50,10 @@ void put_names(struct tables *t, const struct profile *p);
 /* These again, because they got another name since. */
 void put_process_again(struct tables *t, const struct profile *p, process_id id);
 void put_thread_again(struct tables *t, const struct profile *p, thread_id id);
+
+/* Parts of rows that others put together: the id that a row has in the file, and labels one by one. */
+void put_file_id(const struct tables *t, struct buf *out, enum name_table_number table, uint32_t id);
+void put_label_list(const struct tables *t, struct buf *out, const struct label *l, size_t n);
 
 /* Samples [from, to) of a set; none of them: only the set's definition. */
 void put_samples(struct tables *t, const struct profile *p, set_id id, const struct sample_set *columns,

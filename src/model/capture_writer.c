@@ -52,6 +52,7 @@ bool capture_open(struct capture_writer **out, const char *path, uint64_t now_ns
     w->names = builder_new();
     text_rows_init(&w->facts, CHUNK_FACTS);
     text_rows_init(&w->losses, CHUNK_LOSSES);
+    latest_init(&w->latest);
     if (!path) {
         *out = take(w);
         return true;
@@ -93,6 +94,7 @@ void capture_writer_free(struct capture_writer *w)
     free(w->thread_names);
     text_rows_done(&w->facts);
     text_rows_done(&w->losses);
+    latest_done(&w->latest);
     tables_done(&w->tables);
     chunk_writer_done(&w->chunks);
     builder_free(w->names);

@@ -86,6 +86,19 @@ void capture_fact(struct capture_writer *w, struct view key, struct view value);
 void capture_lost(struct capture_writer *w, set_id set, struct view reason, uint64_t count);
 void capture_clock(struct capture_writer *w, uint64_t start_ns, uint64_t end_ns, int64_t wall_offset_ns);
 
+/*
+ * A table that is told again and again as it grows, and of which only the latest counts: for a recorder that is killed, the
+ * one before. Rows are samples without a time; labels need not be interned, so numbers in them may change every time.
+ *
+ *     capture_latest_begin(w, subject);                  // one subject, one table
+ *     capture_latest_row(w, set, thread, stack, labels, n, values);
+ *     uint64_t bytes = capture_latest_end(w);            // is in the file, and took so much of it; the one before is void
+ */
+void capture_latest_begin(struct capture_writer *w, uint64_t subject);
+void capture_latest_row(struct capture_writer *w, set_id set, thread_id thread, stack_id stack, const struct label *labels,
+                        size_t n_labels, const int64_t *values);
+uint64_t capture_latest_end(struct capture_writer *w);
+
 /* Call it a few times a second, and after every batch. */
 bool capture_tick(struct capture_writer *w, uint64_t now_ns, struct err *e) MUST_CHECK;
 bool capture_flush(struct capture_writer *w, struct err *e) MUST_CHECK;

@@ -26,6 +26,15 @@ struct waiting_readings {
     bool defined;
 };
 
+/* The table at hand, of which only the latest counts: rows that are not in the file yet, as they will stand there. */
+struct waiting_latest {
+    struct buf rows;
+    size_t n;
+    uint64_t subject, number; /* whose; the how manieth of all tables */
+    uint64_t bytes;           /* of it in the file so far */
+    bool is_due, is_last;     /* with the next flush; and nothing comes behind */
+};
+
 struct capture_writer {
     char *path; /* NULL: no file */
     int fd;
@@ -47,6 +56,7 @@ struct capture_writer {
     struct span_change *changes; /* of spans that are in the file already */
     size_t n_changes, cap_changes;
     struct text_rows facts, losses;
+    struct waiting_latest latest;
     str_id *process_names, *thread_names; /* as the file knows them */
     size_t n_processes, cap_processes, n_threads, cap_threads;
 
@@ -64,3 +74,8 @@ struct waiting_samples *capture_samples_of(struct capture_writer *w, set_id set)
 struct waiting_readings *capture_readings_of(struct capture_writer *w, series_id series);
 
 bool capture_flush_now(struct capture_writer *w); /* a failure is remembered */
+
+/* capture_latest.c */
+void latest_init(struct waiting_latest *l);
+void latest_done(struct waiting_latest *l);
+void latest_flush(struct capture_writer *w); /* behind everything its rows refer to */

@@ -111,6 +111,7 @@ class Capture:
         self.tables = {t: {} for t in range(2, 11)}
         self.sets, self.facts, self.spans, self.readings, self.lost_samples = {}, {}, 0, 0, 0
         self.losses = 0
+        self.latest, self.coming = {}, {}
         self.read()
 
     def read(self):
@@ -139,6 +140,9 @@ class Capture:
             good = at = end
         if good < len(self.data):
             self.damaged.append((good, len(self.data) - good))
+        for rows in self.latest.values():
+            for row in rows:
+                self.take_latest_row(*row)
 
     def is_trailer(self, at):
         piece = self.data[at : at + 32]
@@ -181,6 +185,8 @@ class Capture:
                 cursor.varint()
                 cursor.text()
                 self.losses += cursor.varint()
+        elif kind == 19:
+            self.take_latest(cursor)
 
     @staticmethod
     def take_rows(table, row, cursor):
@@ -205,6 +211,28 @@ class Capture:
                 continue
             s["samples"].append((times[i], contexts[i], stacks[i]))
             s["totals"] = [t + column[i] for t, column in zip(s["totals"], values)]
+
+    def take_latest(self, c):
+        subject, number, is_last = c.varint(), c.varint(), c.varint()
+        if self.coming.get(subject, (number,))[0] != number:
+            del self.coming[subject]
+        rows = self.coming.setdefault(subject, (number, []))[1]
+        for _ in range(c.varint()):
+            of, thread, stack = c.varint(), c.varint(), c.varint()
+            values = [c.signed() for _ in range(c.varint())]
+            labels = [(c.varint(), c.varint(), c.signed(), c.varint()) for _ in range(c.varint())]
+            rows.append((of, thread, stack, values, labels))
+        if is_last:
+            self.latest[subject] = rows
+            del self.coming[subject]
+
+    def take_latest_row(self, of, thread, stack, values, labels):
+        if of not in self.sets or (stack and stack not in self.tables[6]):
+            self.lost_samples += 1
+            return
+        s = self.sets[of]
+        s["samples"].append((MASK, (thread, labels), stack))
+        s["totals"] = [t + v for t, v in zip(s["totals"], values)]
 
     def take_readings(self, c):
         c.text()
@@ -301,7 +329,7 @@ def check(inferom, maker, page):
         if paths != [b"main;decode", b"main"] or capture.damaged or not capture.is_closed:
             failures += 1
             print("the example reads as", paths, capture.damaged)
-        for name in ("example", "plain", "many", "cut", "flipped", "headless"):
+        for name in ("example", "plain", "many", "cut", "flipped", "headless", "latest"):
             path = Path(folder, name + ".inferom")
             mine, theirs = totals(Capture(path.read_bytes())), totals_of_program(inferom, path)
             same = mine == theirs

@@ -296,6 +296,65 @@ def killed_recorder():
     assert not [n for n in set(os.listdir(tempfile.gettempdir())) - before if n.startswith("inferom-scopes")]
 
 
+# It says how many calls of "hot" it has begun, before each, in a page of a file: whoever reads it later knows what the truth was at most.
+# Calls of "hot" are too short to be timed all; "first" and "inner" are over before anybody looks.
+COUNTING = r"""
+#include <fcntl.h>
+#include <inferom.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static void first(void) { INFEROM_SCOPE("first"); for (int i = 0; i < 3; i++) { INFEROM_SCOPE("inner"); __asm__ volatile(""); } }
+int main(void)
+{
+    int fd = open("truth", O_RDWR | O_CREAT, 0600);
+    if (fd < 0 || ftruncate(fd, 8)) return 1;
+    volatile uint64_t *begun = mmap(0, 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    for (int i = 0; i < 1000; i++) first();
+    while (access("enough", F_OK))
+        for (int i = 0; i < 20000; i++) { ++*begun; INFEROM_SCOPE("hot"); }
+    return 0;
+}
+"""
+
+
+def table_of_a_killed_recorder():
+    """The table is in the file, as it was not long before, and never more than the truth; the file does not fill up with tables."""
+    program = compiled(COUNTING, "counting")
+    began = time.monotonic()
+    recorder = subprocess.Popen([INFEROM, "record", "-o", "run.inferom", "--", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline, rows = began + 60, {}
+    while rows.get("hot", {"calls": 0})["calls"] == 0:  # while it is being written the table so far can be read as well
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+        told = subprocess.run([INFEROM, "report", "run.inferom", "--json", "--scopes"], text=True, capture_output=True)
+        rows = {r["name"]: r for r in json.loads(told.stdout).get("scopes", [])} if told.stdout else {}
+    known, deadline = rows["hot"]["calls"], time.monotonic() + 60
+    while rows["hot"]["calls"] == known:  # and it is brought up to date
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+        rows = {r["name"]: r for r in json.loads(inferom("report", "run.inferom", "--json", "--scopes", status=9))["scopes"]}
+    recorder.kill()
+    recorder.wait()
+    seconds = time.monotonic() - began
+    with open("truth", "rb") as f:
+        truth = int.from_bytes(f.read(8), "little")
+    open("enough", "w").close()
+    told = json.loads(inferom("report", "run.inferom", "--json", "--scopes", status=9))
+    rows = {r["name"]: r for r in told["scopes"]}
+    print(f"{rows['hot']['calls']} of at most {truth} calls, at least {known}", told["damage"])
+    assert known < rows["hot"]["calls"] <= truth, (known, rows["hot"], truth)
+    assert (rows["first"]["calls"], rows["inner"]["calls"]) == (1000, 3000), rows
+    assert {(p["caller"], p["callee"]): p["calls"] for p in told["scope_calls"]}[("first", "inner")] == 3000, told["scope_calls"]
+    assert rows["hot"]["total_ns"] > 0 and rows["first"]["total_ns"] >= rows["inner"]["total_ns"] > 0, rows
+    assert any("not closed properly" in d for d in told["damage"]), told["damage"]
+    assert "not closed properly" in inferom("report", "run.inferom", "--scopes", status=9)
+    tables = [t for t in json.loads(inferom("runs", "show", "run.inferom", "--json", status=9))["capture"]["chunks"] if t["type"] == "latest tables"]
+    stored = sum(t["stored_bytes"] for t in tables)
+    print(f"{stored} bytes of tables in {seconds:.1f} s")
+    assert 0 < stored <= 8192 * (seconds + 1), (tables, seconds)
+
+
 ALLOCATING = """
 #include <inferom.h>
 #include <pthread.h>

@@ -67,6 +67,35 @@ static void write_example(const char *folder)
     keep(folder, "example.inferom", buf_view(&bytes));
 }
 
+/* Tables of which only the latest counts: of two subjects, one of them told twice and a third time without its end. */
+static void write_latest(const char *folder)
+{
+    own(buf) struct buf bytes, list;
+    buf_init(&bytes, 1 << 20);
+    buf_init(&list, 1 << 20);
+    struct sink sink;
+    sink_to_buf(&sink, &bytes);
+    own(chunk_writer) struct chunk_writer w;
+    chunk_writer_init(&w, &sink, 7, CHUNK_PLAIN);
+    chunk_put(&w, CHUNK_STRINGS, 3, VIEW("\1\3\4main\4mean\2ps"));
+    chunk_put(&w, CHUNK_FUNCTIONS, 1, VIEW("\1\1\1\0\0\0"));
+    chunk_put(&w, CHUNK_FRAMES, 1, VIEW("\1\1\1\0\0\4"));
+    chunk_put(&w, CHUNK_STACKS, 1, VIEW("\1\1\1\1"));
+    chunk_put(&w, CHUNK_PROCESSES, 1, VIEW("\1\1\20\0\1"));
+    chunk_put(&w, CHUNK_THREADS, 1, VIEW("\1\1\1\20\1"));
+    chunk_put(&w, CHUNK_SAMPLES, 0, VIEW("\0\6scopes\1\5calls\0\0\0\0\0\0\0"));
+    chunk_put(&w, CHUNK_LATEST, 1, VIEW("\1\1\1\1" "\0\1\1\1\4\1\2\0\10\3"));
+    chunk_put(&w, CHUNK_LATEST, 1, VIEW("\2\2\1\1" "\0\1\1\1\12\0"));
+    chunk_put(&w, CHUNK_LATEST, 1, VIEW("\1\3\0\1" "\0\1\1\1\6\1\2\0\12\3"));
+    chunk_put(&w, CHUNK_LATEST, 1, VIEW("\1\3\1\1" "\0\1\1\1\20\0"));
+    chunk_put(&w, CHUNK_LATEST, 1, VIEW("\1\4\0\1" "\0\1\1\1\40\0"));
+    chunk_put_end(&w);
+    CHECK(sink_flush(&sink, NULL));
+    keep(folder, "latest.inferom", buf_view(&bytes));
+    payloads(buf_view(&bytes), &list);
+    keep(folder, "latest-payloads", buf_view(&list));
+}
+
 static void write_many(const char *folder)
 {
     struct story s = {.names = builder_new()};
@@ -87,6 +116,7 @@ int main(int argc, char **argv)
     }
     write_seeds(argv[1]);
     write_example(argv[1]);
+    write_latest(argv[1]);
     if (argc == 3)
         write_many(argv[1]);
     return CHECK_DONE();

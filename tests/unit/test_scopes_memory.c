@@ -3,7 +3,9 @@
 #include "capture/scopes/scopes_capture.h"
 #include "capture/scopes/scopes_clock.h"
 #include "capture/scopes/scopes_join.h"
+#include "capture/scopes/scopes_pace.h"
 #include "check.h"
+#include "model/capture_reader.h"
 #include "scopes_items.h"
 
 enum { PIECES = 8 };
@@ -193,37 +195,44 @@ static void test_given_back(void)
 
 /* Self times, calls, losses and a phase that is still on, as the recording tells them. */
 struct sums {
-    int64_t self, calls;
+    int64_t self, calls, timed_by_length;
     uint64_t lost;
-    const struct capture_writer *w;
 };
 
-static void add_sample(void *self, set_id set, uint64_t time_ns, context_id context, stack_id stack, const int64_t *values)
+/* What a reader makes of the file. */
+static struct sums sums_in(const char *path)
 {
-    struct sums *s = self;
-    (void)time_ns, (void)context, (void)stack;
-    if (set.i == 0) {
-        s->self += values[0];
-        s->calls += values[1];
+    struct sums s = {0};
+    struct err e = {0};
+    own(reader) struct reader in;
+    own(builder) struct builder *b = builder_new();
+    own(profile) struct profile *p = NULL;
+    CHECK(reader_open(&in, path, &e) && capture_read(b, &in, NULL, &e) && builder_finish(take(b), &p, &e));
+    for (uint32_t k = 0; p && k < profile_sets(p); k++) {
+        const struct sample_set *set = profile_set(p, (set_id){k});
+        for (size_t i = 0; i < set->n; i++) {
+            if (set->n_measures > 1)
+                s.self += set->values[0][i], s.calls += set->values[1][i];
+            else if (view_same(profile_string(p, set->name), VIEW("scope times")))
+                s.timed_by_length += set->values[0][i];
+        }
     }
+    for (size_t i = 0; p && i < profile_losses(p); i++)
+        s.lost += profile_loss(p, i)->count;
+    return s;
 }
 
-static void add_lost(void *self, set_id set, uint64_t count)
-{
-    (void)set;
-    ((struct sums *)self)->lost += count;
-}
-
+/* Told again and again, as a recorder does that may be killed behind each: a reader has the last. */
 static void test_capture(void)
 {
     struct hand h;
     struct err e = {0};
-    struct sums sums = {0};
     struct scopes_clock clock = {0};
     struct scopes_memory *m = begin_case(&h);
+    char path[64];
+    snprintf(path, sizeof path, "test_scopes_memory_%ld.inferom", (long)getpid());
     own(capture_writer) struct capture_writer *w = NULL;
-    CHECK(capture_open(&w, NULL, 0, &e));
-    capture_watch(w, (struct capture_onlooker){.self = &sums, .sample = add_sample, .lost = add_lost});
+    CHECK(capture_open(&w, path, 0, &e));
     struct scopes_node *n = hand_node(&h, 5, 4, 2), *inner = hand_node(&h, 6, 5, 3), *wild = hand_node(&h, 7, 0, 3);
     *n = (struct scopes_node){n->head, 5, 4, 2, 1, .timed = 2, .last = 400, .total = 900, .middle = 500, .squares = 10000, .least = 400, .most = 500};
     *inner = (struct scopes_node){inner->head, 6, 5, 3, 1, .timed = 1, .skipped = 3, .last = 50, .total = 50, .middle = 50, .least = 50, .most = 50};
@@ -232,11 +241,55 @@ static void test_capture(void)
     h.thread->lost_scopes = 3;
     h.thread->lost_records = UINT64_MAX;
     scopes_memory_visit(m);
-    scopes_capture(m, m->processes[0], &clock, 10000, w);
+    struct seen_process *p = m->processes[0];
+    uint64_t numbers = scopes_capture_numbers(m, p);
+    CHECK(scopes_capture_table(m, p, &clock, 10000, w) > 0);
+    struct sums sums = sums_in(path);
     CHECK_EQ(sums.self, 900); /* 4 calls of 50 inside 2 calls of 900 in all; whatever cannot be counts as nothing */
     CHECK_EQ(sums.calls, 6);
     CHECK_EQ(sums.lost, 3);
+    CHECK_EQ(scopes_capture_numbers(m, p), numbers);
+
+    inner->skipped = 5;
+    inner->left = 1; /* of five, one is still to come */
+    h.thread->lost_scopes = 4;
+    CHECK(scopes_capture_numbers(m, p) != numbers);
+    scopes_capture_table(m, p, &clock, 11000, w);
+    sums = sums_in(path);
+    CHECK_EQ(sums.self, 900);
+    CHECK_EQ(sums.calls, 7);
+    CHECK_EQ(sums.lost, 4);
+
+    scopes_capture(m, p, &clock, 12000, w);
+    CHECK(capture_close(w, &e));
+    sums = sums_in(path);
+    CHECK_EQ(sums.calls, 7);
+    CHECK_EQ(sums.timed_by_length, 2); /* those that were the last; others have no bucket here */
+    CHECK_EQ(sums.lost, 4);
+    unlink(path);
     end_case(m);
+}
+
+/* A day: a table every second to begin with, in all no more than its logarithm; a large one comes as often as 8 KiB/s allow. */
+static void test_pace(void)
+{
+    const uint64_t second = 1000000000, day = 86400 * second;
+    const struct {
+        uint64_t bytes, took_ns, tables_most, tables_least;
+    } cases[] = {
+        {500, 100000, 5600, 5400},
+        {8192, second / 100, 5600, 5400},
+        {1 << 20, second / 100, 86400 / 128 + 1, 86400 / 128 - 10},
+        {1 << 10, 10 * second, 86400 / 200 + 1, 86400 / 200 - 30},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t tables = 0, at = scopes_pace_ns(0, 0, 0);
+        for (; at < day; tables++)
+            at += cases[i].took_ns + scopes_pace_ns(at, cases[i].took_ns, cases[i].bytes);
+        CHECK(tables <= cases[i].tables_most && tables >= cases[i].tables_least);
+        CHECK(tables * cases[i].bytes <= 86400 * SCOPES_PACE_BYTES_PER_S + cases[i].bytes);
+    }
+    CHECK_EQ(scopes_pace_ns(0, 0, 0), second);
 }
 
 static void test_clock(void)
@@ -269,6 +322,7 @@ int main(void)
     test_ring();
     test_given_back();
     test_capture();
+    test_pace();
     test_clock();
     free(bytes);
     return CHECK_DONE();

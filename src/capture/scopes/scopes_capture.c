@@ -83,6 +83,7 @@ static void read_node(const struct writing *w, const struct seen_thread *t, stru
 {
     struct scopes_node *n = &c->nodes[i];
     scopes_memory_copy(w->m, t->nodes[i].place, n, sizeof *n);
+    scopes_memory_copy(w->m, t->nodes[i].place + offsetof(struct scopes_node, left), &n->left, sizeof n->left); /* behind `skipped` */
     if (n->epoch != w->head.epoch)
         *n = (struct scopes_node){0};
     n->timed = (uint64_t)sane(n->timed);
@@ -139,14 +140,10 @@ static struct label number_label(const struct writing *w, struct view key, int64
     return (struct label){.key = builder_string(w->names, key), .number = number, .unit = builder_string(w->names, unit)};
 }
 
-static context_id context_with(const struct writing *w, thread_id thread, const struct label *labels, size_t n)
-{
-    return builder_context(w->names, thread, n ? builder_labels(w->names, labels, n) : LABELS_NONE);
-}
+enum { NODE_LABELS = 6 };
 
-static context_id lengths_of(const struct writing *w, thread_id thread, const struct scopes_node *n)
+static size_t lengths_of(const struct writing *w, const struct scopes_node *n, struct label labels[NODE_LABELS])
 {
-    struct label labels[6];
     size_t k = 0;
     if (n->timed) {
         struct scope_spread spread = scope_spread_of(n->timed, (uint64_t)sane(n->total), n->middle, n->squares);
@@ -159,7 +156,7 @@ static context_id lengths_of(const struct writing *w, thread_id thread, const st
         labels[k++] = number_label(w, VIEW("cut"), (int64_t)n->cut, VIEW(""));
     if (n->left_out)
         labels[k++] = number_label(w, VIEW("left out"), sane(n->left_out), VIEW(""));
-    return context_with(w, thread, labels, k);
+    return k;
 }
 
 static void write_node(const struct writing *w, const struct seen_thread *t, const struct counted *c, size_t i, thread_id thread)
@@ -169,11 +166,12 @@ static void write_node(const struct writing *w, const struct seen_thread *t, con
     if (!calls && !n->left_out && self <= 0 && !n->allocations)
         return;
     int64_t values[MEASURES] = {self, calls, (int64_t)n->timed, sane(n->allocations), sane(n->bytes)};
-    capture_sample(w->into, scopes_set(w), TIME_NONE, lengths_of(w, thread, n), c->stacks[i], values);
+    struct label labels[NODE_LABELS];
+    capture_latest_row(w->into, scopes_set(w), thread, c->stacks[i], labels, lengths_of(w, n, labels), values);
     uint32_t caller = t->nodes[i].caller;
     stack_id pair = builder_push(w->names, caller ? builder_push(w->names, STACK_ROOT, c->frames[caller]) : STACK_ROOT, c->frames[i]);
     if (calls)
-        capture_sample(w->into, count_set(w, VIEW("calls")), TIME_NONE, context_with(w, thread, NULL, 0), pair, &calls);
+        capture_latest_row(w->into, count_set(w, VIEW("calls")), thread, pair, NULL, 0, &calls);
 }
 
 static void write_bucket(const struct writing *w, thread_id thread, stack_id stack, size_t octave, size_t step, int64_t calls)
@@ -183,7 +181,7 @@ static void write_bucket(const struct writing *w, thread_id thread, stack_id sta
         number_label(w, VIEW("to"), to_ps(w, (double)scopes_bucket_to(octave, step) - 1), VIEW("ps")),
     };
     if (calls > 0)
-        capture_sample(w->into, count_set(w, VIEW("scope times")), TIME_NONE, context_with(w, thread, labels, 2), stack, &calls);
+        capture_latest_row(w->into, count_set(w, VIEW("scope times")), thread, stack, labels, 2, &calls);
 }
 
 /* The length of the last call is in no bucket yet. */
@@ -209,22 +207,26 @@ static void write_buckets(const struct writing *w, const struct seen_thread *t, 
         write_last(w, c, i, thread);
 }
 
-static void write_losses(const struct writing *w, const struct scopes_thread *s)
+/* What is new since it was told last; losses add up. What begins again at 0 does so with a new epoch. */
+static void write_losses(const struct writing *w, struct seen_thread *t, const struct scopes_thread *s)
 {
     const struct {
         struct view reason;
         uint64_t count;
-    } losses[] = {
+    } losses[SCOPES_LOSSES] = {
         {VIEW("calls of scopes: too deep, or too many different ones"), s->lost_scopes},
         {VIEW("phases, requests and readings: more than there is room for"), s->events_epoch == w->head.epoch ? s->lost_events : 0},
         {VIEW("records of scopes: samples in them are their callers'"), s->lost_records},
     };
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
-        if (sane(losses[i].count))
-            capture_lost(w->into, scopes_set(w), losses[i].reason, losses[i].count);
+    for (size_t i = 0; i < SCOPES_LOSSES; i++) {
+        uint64_t now = (uint64_t)sane(losses[i].count), told = now < t->lost_told[i] ? 0 : t->lost_told[i];
+        t->lost_told[i] = now;
+        if (now > told)
+            capture_lost(w->into, scopes_set(w), losses[i].reason, now - told);
+    }
 }
 
-static void write_thread(const struct writing *w, const struct seen_thread *t)
+static void write_thread(const struct writing *w, struct seen_thread *t)
 {
     own(counted) struct counted c = {0};
     read_thread(w, t, &c);
@@ -232,7 +234,7 @@ static void write_thread(const struct writing *w, const struct seen_thread *t)
     for (size_t i = 1; i < c.n; i++)
         write_node(w, t, &c, i, thread);
     write_buckets(w, t, &c, thread);
-    write_losses(w, &c.shared);
+    write_losses(w, t, &c.shared);
 }
 
 static void write_facts(const struct writing *w)
@@ -273,16 +275,57 @@ void scopes_capture_events(struct scopes_memory *m, struct seen_process *p, cons
         scopes_write_events(&w);
 }
 
+static uint64_t write_table(const struct writing *w)
+{
+    capture_latest_begin(w->into, w->p->subject);
+    for (size_t i = 0; i < w->p->n_threads; i++)
+        if (w->p->threads[i]->place)
+            write_thread(w, w->p->threads[i]);
+    write_facts(w);
+    return capture_latest_end(w->into);
+}
+
+/* FNV-1a, over words. */
+static uint64_t folded(uint64_t hash, const void *bytes, size_t n)
+{
+    for (size_t i = 0; i + sizeof(uint64_t) <= n; i += sizeof(uint64_t)) {
+        uint64_t word;
+        memcpy(&word, (const uint8_t *)bytes + i, sizeof word);
+        hash = (hash ^ word) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+uint64_t scopes_capture_numbers(const struct scopes_memory *m, const struct seen_process *p)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint32_t epoch = 0;
+    if (p->place)
+        scopes_memory_copy(m, p->place + offsetof(struct scopes_process, epoch), &epoch, sizeof epoch);
+    hash = (hash ^ epoch) * UINT64_C(0x100000001b3);
+    for (size_t k = 0; k < p->n_threads; k++)
+        for (size_t i = 1; i < p->threads[k]->n_nodes; i++) {
+            struct scopes_node n;
+            scopes_memory_copy(m, p->threads[k]->nodes[i].place, &n, sizeof n);
+            hash = folded(hash, &n, sizeof n);
+        }
+    return hash;
+}
+
+uint64_t scopes_capture_table(struct scopes_memory *m, struct seen_process *p, const struct scopes_clock *clock, uint64_t now_ns,
+                              struct capture_writer *into)
+{
+    struct writing w;
+    return begin_writing(&w, m, p, clock, now_ns, into) ? write_table(&w) : 0;
+}
+
 void scopes_capture(struct scopes_memory *m, struct seen_process *p, const struct scopes_clock *clock, uint64_t now_ns,
                     struct capture_writer *into)
 {
     struct writing w;
     if (!begin_writing(&w, m, p, clock, now_ns, into))
         return;
-    for (size_t i = 0; i < p->n_threads; i++)
-        if (p->threads[i]->place)
-            write_thread(&w, p->threads[i]);
     scopes_write_events(&w);
     scopes_write_last(&w);
-    write_facts(&w);
+    write_table(&w);
 }

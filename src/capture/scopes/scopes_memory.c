@@ -272,6 +272,7 @@ static struct seen_process *process_of(struct scopes_memory *m, uint32_t number)
             return m->processes[i];
     struct seen_process *p = mem_new(sizeof *p);
     p->number = number;
+    p->subject = ++m->met;
     GROW(m->processes, m->cap_processes, m->n_processes + 1);
     return m->processes[m->n_processes++] = p;
 }

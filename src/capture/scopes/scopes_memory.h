@@ -46,6 +46,8 @@ struct seen_request {
     char id[SCOPES_ID_BYTES + 1];
 };
 
+enum { SCOPES_LOSSES = 3 };
+
 struct seen_thread {
     uint32_t number;
     scopes_place place; /* 0: it has not said who it is */
@@ -62,6 +64,7 @@ struct seen_thread {
     uint32_t at_byte;
     uint64_t tail, event_tail; /* of its records; of its events */
     bool is_damaged;
+    uint64_t lost_told[SCOPES_LOSSES]; /* of its counts of what was lost: written down already */
     void *joined;        /* scopes_join.h's */
 };
 
@@ -75,6 +78,8 @@ struct seen_process {
     size_t n_sites, cap_sites;
     struct seen_request *requests;
     size_t n_requests, cap_requests, sorted_requests;
+    uint64_t subject; /* of its table in the file; no other process has the same */
+    uint64_t numbers; /* scopes_capture_numbers() when its table was last written */
     uint32_t epoch; /* when its events were last read */
     bool is_gone;     /* whoever asks keeps the answer here */
     bool is_over;     /* its pieces were given back */
@@ -90,6 +95,7 @@ struct scopes_memory {
     uint32_t *known; /* by piece: the process we know it to be of */
     struct seen_process **processes;
     size_t n_processes, cap_processes;
+    uint64_t met; /* processes, ever */
     uint64_t damaged; /* threads whose items made no sense */
 };
 

@@ -6,7 +6,8 @@
  *           └─────────── shared memory <───────────────────┘
  *
  * A program without the library does not look at the variables. However one ends, what it counted is in the memory; it is
- * written down when the process is gone, and for those that go on when the recording is over.
+ * written down when the process is gone, and for those that go on when the recording is over. Before that, now and then, so
+ * that a recorder that is killed leaves the table as it was not long ago (scopes_pace.h).
  */
 #include "base/clock.h"
 #include "base/log.h"
@@ -16,6 +17,7 @@
 #include "capture/scopes/scopes_capture.h"
 #include "capture/scopes/scopes_join.h"
 #include "capture/scopes/scopes_labels.h"
+#include "capture/scopes/scopes_pace.h"
 #include "capture/source.h"
 
 #include <errno.h>
@@ -34,7 +36,7 @@ struct scopes_source {
     struct scopes_clock clock;
     struct scopes_labels *labels;
     struct recorder *into;
-    uint64_t visited_ns, asked_ns;
+    uint64_t visited_ns, asked_ns, began_ns, tables_due_ns;
     uint64_t pid_namespace;
 };
 
@@ -163,7 +165,9 @@ static bool start(void **out_self, const struct plan *p, struct recorder *into, 
     s->into = into;
     s->labels = scopes_labels_new(capture_names(recorder_capture(into)));
     s->pid_namespace = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
-    scopes_clock_read(&s->clock, clock_monotonic_ns());
+    s->began_ns = clock_monotonic_ns();
+    s->tables_due_ns = s->began_ns + scopes_pace_ns(0, 0, 0);
+    scopes_clock_read(&s->clock, s->began_ns);
     s->memory = make_memory(&why);
     if (s->memory)
         capture_label(recorder_capture(into), (struct capture_labeller){s, labels_at, labels_of});
@@ -195,6 +199,22 @@ static void write_events(struct scopes_source *s)
             scopes_capture_events(s->memory, s->memory->processes[i], &s->clock, clock_monotonic_ns(), recorder_capture(s->into));
 }
 
+/* What was counted so far, where it is not what was written last. */
+static void write_tables(struct scopes_source *s)
+{
+    uint64_t began_ns = clock_monotonic_ns(), bytes = 0;
+    for (size_t i = 0; i < s->memory->n_processes; i++) {
+        struct seen_process *p = s->memory->processes[i];
+        uint64_t numbers = p->is_over ? p->numbers : scopes_capture_numbers(s->memory, p);
+        if (numbers == p->numbers)
+            continue;
+        p->numbers = numbers;
+        bytes += scopes_capture_table(s->memory, p, &s->clock, began_ns, recorder_capture(s->into));
+    }
+    uint64_t now_ns = clock_monotonic_ns();
+    s->tables_due_ns = now_ns + scopes_pace_ns(now_ns - s->began_ns, now_ns - began_ns, bytes);
+}
+
 static bool drain(void *self, struct recorder *into, struct err *e)
 {
     struct scopes_source *s = self;
@@ -208,6 +228,8 @@ static bool drain(void *self, struct recorder *into, struct err *e)
         end_processes(s);
         forget_processes(s);
     }
+    if (s->visited_ns >= s->tables_due_ns)
+        write_tables(s);
     return true;
 }
 
