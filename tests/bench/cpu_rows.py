@@ -1,7 +1,7 @@
 """Rows of run.py about the CPU profiler, beside perf on the same programs, taking turns.
 
-    CLANG=clang++        the compiler that is recorded
-    CPU_LOAD_SECONDS=2   CPU seconds of each thread of the spin load, per turn
+    CLANG=clang++           the compiler that is recorded
+    CPU_TURN_SECONDS=0.04   CPU seconds of each thread of the spin load, per turn
 
 perf counts the same thing at the same rate: cpu-clock, one sample per millisecond of CPU time. Where it is not
 installed a row says so and shows ours alone.
@@ -10,16 +10,16 @@ import collections
 import json
 import math
 import os
-import random
 import shutil
 import statistics
 import subprocess
 
 import __main__ as bench
+import turns
 
 CLANG = os.environ.get("CLANG", "clang++")
-LOAD_SECONDS = os.environ.get("CPU_LOAD_SECONDS", "2")
-ROUNDS_PER_REPEAT = 5  # many turns: what the neighbours do changes by the second
+TURN_SECONDS = os.environ.get("CPU_TURN_SECONDS", "0.04")
+TURNS_PER_REPEAT = 100
 CLOCK = ["-e", "cpu-clock", "-c", "1000000"]
 Z_99 = 2.576
 
@@ -175,40 +175,27 @@ def cpu_clang(scratch):
 
 # What it costs.
 
-def work_rate(said):
-    r = json.loads(said)
-    return r["chunks"] / r["cpu_ns"]
-
-
 def cpu_overhead(scratch):
-    """Work per CPU second of two spinning threads; every round has each way once, in any order."""
-    command = [bench.tool("bench_spin"), LOAD_SECONDS]
-    alone = lambda: subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: E731
-    ways = {
-        "nobody": alone, "nobody again": alone,
-        "ours at 99 Hz": lambda: ours(scratch, command, "--rate", "99")["said"],
-        "ours at 1000 Hz": lambda: ours(scratch, command)["said"],
-    }
+    """Work per CPU second of two spinning threads, all ways taking turns."""
+    spin = [bench.tool("bench_spin"), TURN_SECONDS, "turns"]
+    record = lambda name, *options: [bench.INFEROM, "record", "-o", os.path.join(scratch, f"{name}.inferom"), *options, "--", *spin]  # noqa: E731
+    perf = lambda name, *options: ["perf", "record", "-q", "-o", os.path.join(scratch, f"{name}.data"), *CLOCK, *options, "--", *spin]  # noqa: E731
+    ways = {"nobody": spin, "nobody again": spin, "ours at 99 Hz": record("slow", "--rate", "99"), "ours at 1000 Hz": record("quick")}
     if perf_is_here(scratch):
-        ways["perf, no call graph"] = lambda: theirs(scratch, command)[1]
-        ways["perf, dwarf"] = lambda: theirs(scratch, command, "--call-graph", "dwarf")[1]
-    cost = {name: [] for name in ways}
-    for i in range(ROUNDS_PER_REPEAT * bench.REPEATS):
-        order = list(ways)
-        random.Random(i).shuffle(order)
-        rate = {name: work_rate(ways[name]()) for name in order}
-        for name in ways:
-            cost[name].append(rate["nobody"] / rate[name])
-    middle = {name: statistics.median(values) for name, values in cost.items()}
-    noise = middle["nobody again"]
-    bench.row("work lost, two spinning threads, 99 Hz", bench.spread(cost["ours at 99 Hz"], 4), f"nobody {bench.spread(cost['nobody again'], 4)}",
-              "-", "holds" if middle["ours at 99 Hz"] <= 1.003 + max(0, noise - 1) else "FAILS: wants 1.003")
+        ways |= {"perf, no call graph": perf("plain"), "perf, dwarf": perf("dwarf", "--call-graph", "dwarf")}
+    took = turns.play(ways, TURNS_PER_REPEAT * bench.REPEATS)
+    rate = {name: [t["chunks"] / t["cpu_ns"] for t in all_of_them] for name, all_of_them in took.items()}
+    cost = {name: [a / b for a, b in zip(rate["nobody"], r)] for name, r in rate.items()}
+    told = {name: "{:.4f} +- {:.4f}".format(*turns.middle(c)) for name, c in cost.items() if name != "nobody"}
+    about = f"two spinning threads, {len(rate['nobody'])} turns"
+    bench.row(f"work lost, {about}, 99 Hz", told["ours at 99 Hz"], f"nobody {told['nobody again']}", "-",
+              "holds" if statistics.median(cost["ours at 99 Hz"]) <= 1.003 else "FAILS: wants 1.003")
     if "perf, dwarf" not in ways:
-        bench.row("work lost, 1000 Hz", bench.spread(cost["ours at 1000 Hz"], 4), "perf: skipped", "-", "not compared")
+        bench.row(f"work lost, {about}, 1000 Hz", told["ours at 1000 Hz"], "perf: skipped", "-", "not compared")
         return
-    more, less = (statistics.median(a - b for a, b in zip(cost["ours at 1000 Hz"], cost[peer])) for peer in ("perf, no call graph", "perf, dwarf"))
-    bench.row("work lost, 1000 Hz", bench.spread(cost["ours at 1000 Hz"], 4),
-              f"perf {bench.spread(cost['perf, no call graph'], 4)}, dwarf {bench.spread(cost['perf, dwarf'], 4)}", f"{more:+.4f}, {less:+.4f}",
+    (more, error), (less, less_error) = (turns.middle([a - b for a, b in zip(cost["ours at 1000 Hz"], cost[peer])]) for peer in ("perf, no call graph", "perf, dwarf"))
+    bench.row(f"work lost, {about}, 1000 Hz", told["ours at 1000 Hz"], f"perf {told['perf, no call graph']}, dwarf {told['perf, dwarf']}",
+              f"{more:+.4f} +- {error:.4f}, {less:+.4f} +- {less_error:.4f}",
               "holds" if more <= 0.003 and less <= 0 else "FAILS: wants 0.003 more than perf, less than dwarf")
 
 

@@ -14,6 +14,7 @@ import statistics
 import subprocess
 
 import __main__ as bench
+import turns
 
 PAIRS = int(os.environ.get("HEAP_PAIRS", "1000000"))
 THREADS, FEW = 4, 20  # a peer that is a hundred times slower gets a twentieth of the work
@@ -116,44 +117,6 @@ def heap_disk(scratch):
     bench.row("heap, exact: on disk for 20 million pairs", f"{size / 1e6:.2f} MB", "wants 5 MB", "-", "holds" if 0 < size <= 5e6 else "FAILS")
 
 
-class Player:
-    """A load-infer that waits for its turn; CPU time of the last turn, by its own clock."""
-
-    def __init__(self, way, command):
-        self.process = subprocess.Popen([*way.words, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                                        env={**os.environ, **way.variables})
-        self.before = 0
-
-    def turn(self):
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"{self.process.args} ended early")
-        total = json.loads(line)["cpu_ns"]
-        took, self.before = total - self.before, total
-        return took
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.stdout.read()
-        self.process.wait()
-
-
-def take_turns(ways, command):
-    """CPU nanoseconds of each turn by way, all of them in steps of thirty milliseconds. The first turn is the start of the program: not counted."""
-    players = {name: Player(way, command) for name, way in ways.items()}
-    took = {name: [] for name in ways}
-    for i in range(TURNS + 1):
-        for name in random.sample(list(players), len(players)):
-            ns = players[name].turn()
-            if i:
-                took[name].append(ns)
-    for player in players.values():
-        player.end()
-    return took
-
-
 def heap_infer(scratch):
     load, weights = program("load-infer"), os.path.join(scratch, "weights.gguf")
     with open(weights, "wb") as f:
@@ -161,14 +124,14 @@ def heap_infer(scratch):
     heap = {"exact": "--heap=exact", "sampled": "--heap=sampled", "default": "--heap"}
     ways = {"nobody": Way(), "nobody again": Way(), **{name: ours(scratch, option, name=name) for name, option in heap.items()},
             "together": ours(scratch, "--heap", name="all", rate=())}
-    got = take_turns(ways, [load, weights, str((TURNS + 1) * TURN), str(TURN)])
+    command = [load, weights, str((TURNS + 1) * TURN), str(TURN)]
+    got = {name: [turn["cpu_ns"] for turn in took] for name, took in turns.play({name: [*way.words, *command] for name, way in ways.items()}, TURNS).items()}
     for name, most in (("nobody again", None), ("exact", 1.02), ("sampled", 1.02), ("default", 1.02), ("together", 1.03)):
-        r = ratios(got[name], got["nobody"])
-        middle, error = statistics.median(r), 1.25 * statistics.stdev(r) / len(r) ** 0.5
+        ratio, error = turns.middle(ratios(got[name], got["nobody"]))
         what = f"heap, {name}" if name != "together" else "CPU at 1000 Hz, heap, scopes and host together"
         bench.row(f"{what if most else name}: generating tokens, {TURNS} turns", f"{statistics.median(got[name]) / TURN / 1e6:.2f} ms a token",
-                  f"nobody {statistics.median(got['nobody']) / TURN / 1e6:.2f} ms", f"{middle:.4f} +- {error:.4f}",
-                  "-" if not most else "holds" if middle <= most else f"FAILS: wants {most}")
+                  f"nobody {statistics.median(got['nobody']) / TURN / 1e6:.2f} ms", f"{ratio:.4f} +- {error:.4f}",
+                  "-" if not most else "holds" if ratio <= most else f"FAILS: wants {most}")
 
 
 BENCHMARKS = {"heap-alloc": heap_alloc, "heap-disk": heap_disk, "heap-infer": heap_infer}
