@@ -66,6 +66,7 @@ __attribute__((noinline)) static void answer(struct model *m, int number)
         grow_cache(m, token);
         sample_token(32000);
         remember(id);
+        INFEROM_COUNT("tokens", 1);
         usleep(5000);
     }
     free(m->cache);

@@ -152,6 +152,11 @@ struct told {
 #define ON_NO_STACK UINTPTR_MAX
 #define USUAL_PHASE (UINTPTR_MAX - 1)
 
+/* What a thread has allocated since it began: as the heap agent counts, and as inferom_allocated() was told. */
+struct memory {
+    uint64_t allocations, bytes;
+};
+
 /*
  * A scope that is open. These are a list of the library's own and not a chain through the stacks of the program: what
  * longjmp() jumped over is overwritten before we know.
@@ -161,9 +166,10 @@ struct open {
     struct node *node;
     uintptr_t stack;            /* where the stack ended then; or ON_NO_STACK, USUAL_PHASE */
     uint64_t began;             /* ticks; 0: not timed; or one of BEGAN_... */
-    uint64_t serial;            /* these three only of one that is on no stack */
+    uint64_t serial;            /* these four only of one that is on no stack */
     uint32_t request;           /* number */
     uint32_t is_phase;
+    struct memory memory;       /* when it began */
 };
 
 SAME_PLACE(open, inferom_open_, scope);
@@ -180,6 +186,7 @@ struct block {
     struct scopes_thread *w;
     const struct inferom_heap_counters *heap; /* of this thread; NULL: nobody counts */
     uint64_t heap_allocations, heap_bytes;    /* of them, those that some scope has */
+    struct memory told_memory;                /* by inferom_allocated() */
     uint64_t record_head, record_room;        /* written; may be written before somebody looks whether there is more room */
     struct scopes_record *ring[SCOPES_RING_PIECES];
     uintptr_t stack_low, stack_high;
@@ -191,6 +198,7 @@ struct block {
     inferom_request *request;
     uint32_t request_number;   /* of it, as this process tells it */
     uint64_t request_began;
+    struct memory request_memory; /* then */
     struct node root;
     struct scopes_node root_row; /* of nobody's interest */
 

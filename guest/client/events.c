@@ -60,6 +60,7 @@ void event_add(struct block *b, struct scopes_event e)
         return;
     }
     *b->next_event = e;
+    b->next_event->tid = w->tid;
     event_done(b);
 }
 
@@ -134,8 +135,13 @@ inferom_request *inferom_request_new(const char *id)
 
 static void request_ends(struct block *b, uint64_t now)
 {
+    struct memory m = memory_now(b);
+    if (m.allocations && !GET(process->memory_is_told))
+        PUT(process->memory_is_told, 1);
     if (b->request)
-        event_add(b, (struct scopes_event){.began = b->request_began, .ended = now, .request = b->request_number, .kind = EVENT_REQUEST});
+        event_add(b, (struct scopes_event){.began = b->request_began, .ended = now, .request = b->request_number, .kind = EVENT_REQUEST,
+                                           .allocations = m.allocations - b->request_memory.allocations,
+                                           .bytes = m.bytes - b->request_memory.bytes});
 }
 
 static inferom_request *work_for(inferom_request *r)
@@ -151,6 +157,7 @@ static inferom_request *work_for(inferom_request *r)
     b->request = r;
     b->request_number = request_number(b, r);
     b->request_began = now;
+    b->request_memory = memory_now(b);
     return before;
 }
 

@@ -80,6 +80,17 @@ static inline void charge(struct block *b, struct scopes_node *w)
         PUT(process->memory_is_told, 1);
 }
 
+static inline struct memory memory_now(const struct block *b)
+{
+    const struct inferom_heap_counters *heap = b->heap;
+    struct memory m = b->told_memory;
+    if (heap) {
+        m.allocations += GET(heap->allocations);
+        m.bytes += GET(heap->bytes);
+    }
+    return m;
+}
+
 /*
  * A signal handler may have scopes, too, and come between any two of these instructions. Then it uses the list from
  * `top` on, and leaves `top` and `node` as they were or as they will be; so the order of the stores matters, to the

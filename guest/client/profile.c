@@ -276,7 +276,8 @@ static void add_keys(struct saving *s)
         {&s->key_least, "shortest"}, {&s->key_most, "longest"}, {&s->key_mean, "mean"},
         {&s->key_deviation, "deviation"}, {&s->key_cut, "cut"},
         {&s->key_left_out, "left out"}, {&s->key_from, "from"}, {&s->key_to, "to"}, {&s->key_phase, "phase"},
-        {&s->key_request, "request"}, {&s->unit_ps, "ps"},
+        {&s->key_request, "request"}, {&s->unit_ps, "ps"}, {&s->key_allocations, "allocations"}, {&s->key_allocated, "allocated"},
+        {&s->unit_bytes, "bytes"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         *words[i].id = capture_string(&s->c, words[i].text);

@@ -27,6 +27,7 @@ struct saving {
     uint32_t *stacks; /* by path */
     struct samples scopes, times, calls;
     uint32_t key_least, key_most, key_mean, key_deviation, key_cut, key_left_out, key_from, key_to, key_phase, key_request, unit_ps;
+    uint32_t key_allocations, key_allocated, unit_bytes;
     bool failed;
 };
 

@@ -42,25 +42,31 @@ static const char *request_id(const struct requests *all, uint32_t number)
 
 /* When: phases and requests. */
 
-static void put_label(struct bytes *row, uint32_t key, uint32_t text)
+static void put_label(struct bytes *row, uint32_t key, uint32_t text, int64_t number, uint32_t unit)
 {
     put_varint(row, key);
     put_varint(row, text);
-    put_signed(row, 0);
-    put_varint(row, 0);
+    put_signed(row, number);
+    put_varint(row, unit);
 }
 
-static uint32_t span_labels(struct saving *s, const char *phase_name, const char *id)
+/* What was allocated meanwhile is known where anybody counts. */
+static uint32_t span_labels(struct saving *s, const char *phase_name, const char *id, const struct scopes_event *e)
 {
     uint32_t row_id, phase = capture_string(&s->c, phase_name), request = capture_string(&s->c, id);
-    if (!phase && !request)
+    bool is_counted = GET(process->memory_is_told);
+    if (!phase && !request && !is_counted)
         return 0;
     struct bytes *row = capture_row(&s->c, CAPTURE_LABELS, &row_id);
-    put_varint(row, (phase ? 1u : 0u) + (request ? 1u : 0u));
+    put_varint(row, (phase ? 1u : 0u) + (request ? 1u : 0u) + (is_counted ? 2u : 0u));
     if (phase)
-        put_label(row, s->key_phase, phase);
+        put_label(row, s->key_phase, phase, 0, 0);
     if (request)
-        put_label(row, s->key_request, request);
+        put_label(row, s->key_request, request, 0, 0);
+    if (is_counted) {
+        put_label(row, s->key_allocations, 0, (int64_t)e->allocations, 0);
+        put_label(row, s->key_allocated, 0, (int64_t)e->bytes, s->unit_bytes);
+    }
     return row_id;
 }
 
@@ -74,7 +80,7 @@ static void span_row(struct saving *s, struct requests *all, const struct scopes
 {
     bool is_phase = e->kind == EVENT_PHASE;
     const char *phase = is_phase ? site_name(site_at(e->site)) : NULL, *id = request_id(all, e->request);
-    uint32_t span, labels = span_labels(s, phase, id), name = capture_string(&s->c, is_phase ? phase : id);
+    uint32_t span, labels = span_labels(s, phase, id, e), name = capture_string(&s->c, is_phase ? phase : id);
     uint64_t start = ticks_to_ns(&s->r->scale, e->began), end = ticks_to_ns(&s->r->scale, e->ended);
     struct bytes *row = capture_row(&s->c, CAPTURE_SPANS, &span);
     size_t n = s->c.tables[CAPTURE_SPANS].n;

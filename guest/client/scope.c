@@ -447,6 +447,8 @@ void inferom_allocated(size_t bytes)
     struct scopes_node *w = fresh(innermost(b))->w;
     PUT(w->allocations, w->allocations + 1);
     PUT(w->bytes, w->bytes + bytes);
+    b->told_memory.allocations++;
+    b->told_memory.bytes += bytes;
 }
 
 uint32_t inferom_scope_here(void) { return innermost(my_block)->number; }

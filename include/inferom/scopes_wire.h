@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 #define SCOPES_MAGIC UINT64_C(0x3153504f4353464e) /* "NFSCOPS1" in memory, little end first */
-enum { SCOPES_VERSION = 1 };
+enum { SCOPES_VERSION = 2 };
 
 #define SCOPES_PATH_VARIABLE "INFEROM_SCOPES_PATH" /* /proc/PID/fd/N of the recorder: most programs name no scopes and should not have a descriptor for it */
 
@@ -165,6 +165,8 @@ struct scopes_event {
     };
     uint16_t site, kind; /* 0: none; enum scopes_event_kind */
     uint32_t request;    /* 0: none */
+    uint64_t allocations, bytes; /* by the thread meanwhile, where the process says that somebody counts them */
+    uint32_t tid, zero;          /* whose it is: the items of a thread that ended are taken over by another */
 };
 
 struct scopes_event_list {
@@ -205,7 +207,7 @@ static_assert(offsetof(struct scopes_thread, head_record) == 128, "writer and re
 static_assert(offsetof(struct scopes_thread, tail_record) == 192, "writer and reader have cache lines of their own");
 static_assert(offsetof(struct scopes_node, left) == 64, "the first line is what every timed call changes");
 static_assert(sizeof(struct scopes_node) == 128, "wire layout is frozen");
-static_assert(sizeof(struct scopes_event) == 24 && SCOPES_SITES_MOST <= UINT16_MAX + 1, "wire layout is frozen");
+static_assert(sizeof(struct scopes_event) == 48 && SCOPES_SITES_MOST <= UINT16_MAX + 1, "wire layout is frozen");
 static_assert(sizeof(struct scopes_event_list) <= SCOPES_PIECE_BYTES, "an item is inside one piece");
 static_assert(sizeof(struct scopes_metric) == 64, "wire layout is frozen");
 static_assert(sizeof(struct scopes_record) == 32 && SCOPES_RECORDS * sizeof(struct scopes_record) == SCOPES_PIECE_BYTES,

@@ -1,6 +1,7 @@
 #include "analyse/heap_groups.h"
 #include "analyse/sampling.h"
 #include "analyse/scopes.h"
+#include "analyse/span_memory.h"
 #include "base/idmap.h"
 #include "base/mem.h"
 
@@ -44,6 +45,7 @@ static struct heap_group *group_for(struct heap_groups *g, struct idmap *map, co
         GROW(g->rows, g->cap, g->n + 1);
         found = (uint32_t)g->n++;
         g->rows[found] = key;
+        g->rows[found].met = found;
         heap_sums_init(&g->rows[found].sums, h);
         idmap_add(map, hash, found);
     }
@@ -86,11 +88,25 @@ static int most_bytes_first(const void *pa, const void *pb)
     const struct heap_group *a = pa, *b = pb;
     if (a->sums.of[HEAP_BYTES] != b->sums.of[HEAP_BYTES])
         return a->sums.of[HEAP_BYTES] < b->sums.of[HEAP_BYTES] ? 1 : -1;
-    if (a->text.i != b->text.i)
-        return a->text.i < b->text.i ? -1 : 1;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    return (a->thread.i > b->thread.i) - (a->thread.i < b->thread.i);
+    return (a->met > b->met) - (a->met < b->met);
+}
+
+/* What only the rows say is not known of a group that no row belongs to. */
+static struct heap_group *counted_group(struct heap_groups *g, struct idmap *map, const struct heap *h, struct heap_group key)
+{
+    size_t before = g->n;
+    struct heap_group *to = group_for(g, map, h, key);
+    for (int m = 0; g->n > before && m < HEAP_MEASURES; m++)
+        to->sums.of[m] = m == HEAP_ALLOCS || m == HEAP_BYTES ? 0 : HEAP_UNKNOWN;
+    return to;
+}
+
+static void forget_counts(struct heap_groups *g)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        g->rows[i].sums.of[HEAP_ALLOCS] = g->rows[i].sums.of[HEAP_BYTES] = 0;
+        g->rows[i].times = 0;
+    }
 }
 
 /*
@@ -104,26 +120,64 @@ static bool add_counted(struct heap_groups *g, struct idmap *map, const struct h
     size_t calls = set ? measure_named(h->p, set, VIEW("calls")) : 0;
     if (!set || allocations == set->n_measures || bytes == set->n_measures)
         return false;
-    for (size_t i = 0; i < g->n; i++) {
-        g->rows[i].sums.of[HEAP_ALLOCS] = g->rows[i].sums.of[HEAP_BYTES] = 0;
-        g->rows[i].times = 0;
-    }
+    forget_counts(g);
     for (size_t i = 0; i < set->n; i++) {
         const struct frame *f = profile_frame(h->p, profile_stack(h->p, set->stacks[i])->frame);
         thread_id thread = set->contexts ? profile_context(h->p, set->contexts[i])->thread : (thread_id){0};
         struct heap_group key = {.text = profile_function(h->p, f->function)->name, .thread = by_thread ? thread : (thread_id){0}};
         if (!set->values[allocations][i] && !set->values[bytes][i])
             continue;
-        size_t before = g->n;
-        struct heap_group *to = group_for(g, map, h, key);
-        if (g->n > before)
-            for (int m = 0; m < HEAP_MEASURES; m++)
-                to->sums.of[m] = m == HEAP_ALLOCS || m == HEAP_BYTES ? 0 : HEAP_UNKNOWN;
+        struct heap_group *to = counted_group(g, map, h, key);
         to->sums.of[HEAP_ALLOCS] = heap_sum(to->sums.of[HEAP_ALLOCS], set->values[allocations][i]);
         to->sums.of[HEAP_BYTES] = heap_sum(to->sums.of[HEAP_BYTES], set->values[bytes][i]);
         to->times = heap_sum(to->times, calls < set->n_measures ? set->values[calls][i] : 0);
     }
     return true;
+}
+
+/* What phases or requests counted, likewise. A span that did not count (it had not ended) is not one of the times. */
+static bool add_counted_spans(struct heap_groups *g, struct idmap *map, const struct heap *h, struct view label, bool by_thread)
+{
+    enum span_kind kind = view_same(label, VIEW("phase")) ? SPAN_PHASE : SPAN_REQUEST;
+    bool is_counted = false;
+    for (uint32_t i = 1; i <= profile_spans(h->p); i++) {
+        const struct span *s = profile_span(h->p, (span_id){i});
+        const struct label *l = profile_label(h->p, s->labels, label);
+        struct span_memory m;
+        if (s->kind != kind || !l || !span_memory_of(&m, h->p, s))
+            continue;
+        if (!is_counted)
+            forget_counts(g);
+        is_counted = true;
+        struct heap_group key = {.text = l->text, .number = l->number, .thread = by_thread ? s->thread : (thread_id){0}};
+        struct heap_group *to = counted_group(g, map, h, key);
+        to->sums.of[HEAP_ALLOCS] = heap_sum(to->sums.of[HEAP_ALLOCS], m.allocations);
+        to->sums.of[HEAP_BYTES] = heap_sum(to->sums.of[HEAP_BYTES], m.bytes);
+        to->times++;
+    }
+    return is_counted;
+}
+
+/* What is live of each request's own, where blocks were looked at one by one. */
+static void add_left(struct heap_groups *g, struct idmap *map, const struct heap *h)
+{
+    const struct sample_set *set = set_named(h->p, VIEW("heap.left"));
+    size_t blocks = set ? measure_named(h->p, set, VIEW("left_objects")) : 0, bytes = set ? measure_named(h->p, set, VIEW("left_space")) : 0;
+    if (!set || !set->contexts || blocks == set->n_measures || bytes == set->n_measures)
+        return;
+    for (size_t i = 0; i < g->n; i++)
+        g->rows[i].sums.of[HEAP_LIVE] = g->rows[i].sums.of[HEAP_LIVE_BYTES] = 0;
+    for (size_t i = 0; i < set->n; i++) {
+        const struct label *l = profile_label(h->p, profile_context(h->p, set->contexts[i])->labels, VIEW("request"));
+        struct heap_group key = {.text = l ? l->text : (str_id){0}, .number = l ? l->number : 0};
+        int64_t words[] = {key.text.i, key.number, 0};
+        uint32_t found = l ? idmap_find(map, idmap_hash(map, words, sizeof words), same_group, g->rows, &key) : IDMAP_NONE;
+        if (found == IDMAP_NONE)
+            continue;
+        int64_t *of = g->rows[found].sums.of;
+        of[HEAP_LIVE] = heap_sum(of[HEAP_LIVE], set->values[blocks][i]);
+        of[HEAP_LIVE_BYTES] = heap_sum(of[HEAP_LIVE_BYTES], set->values[bytes][i]);
+    }
 }
 
 struct heap_groups heap_groups_of(const struct heap *h, struct view label, bool by_thread)
@@ -147,7 +201,10 @@ struct heap_groups heap_groups_of(const struct heap *h, struct view label, bool 
         struct heap_group key = {.text = l->text, .number = l->number, .thread = by_thread ? c->thread : (thread_id){0}};
         add_sums(&group_for(&g, &map, h, key)->sums, &sums[i]);
     }
-    bool is_counted = view_same(label, VIEW("scope")) && add_counted(&g, &map, h, by_thread);
+    bool is_counted = view_same(label, VIEW("scope")) ? add_counted(&g, &map, h, by_thread)
+                                                      : add_counted_spans(&g, &map, h, label, by_thread);
+    if (is_counted && !by_thread && view_same(label, VIEW("request")))
+        add_left(&g, &map, h);
     idmap_done(&map);
     if (g.n)
         qsort(g.rows, g.n, sizeof *g.rows, most_bytes_first);

@@ -2,9 +2,9 @@
  * heap_groups.h - allocations by what they were for: scope, phase or request; and how large and how old blocks were
  *
  * A row knows what its allocation was for where the recorder did: labels scope, phase and request of its context. Rows
- * without such a label belong to no group; their sum is kept as `rest`. Where no row knows its scope, but the program's own
- * scopes counted what was allocated in them (libinferom asks the heap's agent), groups are theirs: exact, per thread, and
- * without what is live.
+ * without such a label belong to no group; their sum is kept as `rest`. Where the program's own scopes, phases and requests counted what
+ * was allocated in them (libinferom asks the heap's agent), allocations and bytes are theirs: exact, in every mode. A
+ * phase or a request has with it all that was allocated in scopes inside it. What is live of a request's own is known from the set "heap.left".
  *
  * Owns: its rows.
  */
@@ -16,11 +16,12 @@ struct heap_group {
     int64_t number;
     thread_id thread; /* 0 when threads are not told apart */
     struct heap_sums sums;
+    uint32_t met;  /* which of all was met first: spans come in order of time */
     int64_t times; /* how often it ran: calls of a scope, spans of a phase or request; HEAP_UNKNOWN: nobody counted */
 };
 
 struct heap_groups {
-    struct heap_group *rows; /* most bytes first */
+    struct heap_group *rows; /* most bytes first; of equals who was met first */
     size_t n, cap;
     struct heap_sums rest;
 };

@@ -1,36 +1,56 @@
 #include "analyse/heap_leaks.h"
+#include "analyse/sampling.h"
 #include "base/mem.h"
 
 const char *const leak_grade_names[LEAK_GRADE_COUNT + 1] = {[LEAK_A] = "A", [LEAK_B] = "B"};
 
 /* Growth from turn to turn, one path after the other. */
 
+/* Samples of a set, path by path: indexes from first[row] to first[row + 1], in order of time. */
+struct by_path {
+    const struct sample_set *set;
+    size_t bytes; /* the measure of what is live */
+    size_t *samples, *first;
+};
+
 struct judging {
     const struct heap *h;
     struct heap_turns turns;
-    size_t judged;       /* turns that had LEAK_SURVIVES after them */
-    uint64_t *check_ns;  /* by such a turn: when what it left is looked at; TIME_NONE: at the end */
-    size_t *told; /* turns that are told apart by time */
+    size_t judged; /* turns that had LEAK_SURVIVES after them */
+    size_t *told;  /* turns that are told apart by time */
     size_t n_told;
-    int64_t *left;       /* by turn, or told turn, of the path at hand: what it left behind, or what was live */
-    size_t *samples, *first; /* indexes of samples, path by path: first[row] to first[row + 1] */
+    int64_t *live; /* of the path at hand: by turn, what it allocated and is live; or by told turn, what was live */
+    struct by_path rows, left; /* the heap's own; what is known by request (set "heap.left"), if that was recorded */
 };
 
-/* A counting sort; samples of a path stay in order of time. */
-static void group_samples(struct judging *j)
+/* A counting sort. */
+static void group_samples(struct by_path *g, const struct heap *h)
 {
-    const struct heap *h = j->h;
     own(free) size_t *row_of = mem_new(h->tree.n * sizeof *row_of);
-    j->first = mem_new((h->n + 2) * sizeof *j->first);
-    j->samples = mem_new((h->set->n + 1) * sizeof *j->samples);
+    own(free) size_t *at = mem_new((g->set->n + 1) * sizeof *at);
+    g->first = mem_new((h->n + 2) * sizeof *g->first);
+    g->samples = mem_new((g->set->n + 1) * sizeof *g->samples);
     for (size_t i = 0; i < h->n; i++)
-        row_of[h->rows[i].node] = i;
-    for (size_t i = 0; i < h->set->n; i++)
-        j->first[row_of[h->node_of[h->set->stacks[i].i]] + 2]++;
-    for (size_t r = 1; r < h->n; r++)
-        j->first[r + 1] += j->first[r];
-    for (size_t i = 0; i < h->set->n; i++)
-        j->samples[j->first[row_of[h->node_of[h->set->stacks[i].i]] + 1]++] = i;
+        row_of[h->rows[i].node] = i + 1;
+    for (size_t i = 0; i < g->set->n; i++) {
+        at[i] = row_of[h->node_of[g->set->stacks[i].i]]; /* 0: a path of which the heap says nothing */
+        if (at[i])
+            g->first[at[i]]++;
+    }
+    for (size_t r = 0; r < h->n; r++)
+        g->first[r + 1] += g->first[r];
+    size_t all = g->first[h->n];
+    for (size_t i = g->set->n; i-- > 0;)
+        if (at[i])
+            g->samples[--g->first[at[i]]] = i;
+    memmove(g->first, g->first + 1, h->n * sizeof *g->first);
+    g->first[h->n] = all;
+}
+
+static void by_path_done(struct by_path *g)
+{
+    free(g->samples);
+    free(g->first);
 }
 
 /*
@@ -56,50 +76,104 @@ static void judging_init(struct judging *j, const struct heap *h)
     if (!h->set->time_ns || j->turns.n <= LEAK_SURVIVES)
         return;
     j->judged = j->turns.n - LEAK_SURVIVES;
-    j->check_ns = mem_new(j->judged * sizeof *j->check_ns);
-    j->left = mem_new(j->turns.n * sizeof *j->left);
-    for (size_t i = 0; i < j->judged; i++)
-        j->check_ns[i] = heap_known_at(h, j->turns.rows[i + LEAK_SURVIVES].end_ns);
+    j->live = mem_new(j->turns.n * sizeof *j->live);
     find_told(j);
-    group_samples(j);
+    j->rows = (struct by_path){.set = h->set, .bytes = h->measures[HEAP_LIVE_BYTES]};
+    group_samples(&j->rows, h);
+    const struct sample_set *left = set_named(h->p, VIEW("heap.left"));
+    j->left = (struct by_path){.set = left, .bytes = left ? measure_named(h->p, left, VIEW("left_space")) : 0};
+    if (left && (!left->time_ns || !left->contexts || j->left.bytes == left->n_measures))
+        j->left.set = NULL;
+    if (j->left.set)
+        group_samples(&j->left, h);
 }
 
 static void judging_done(struct judging *j)
 {
     free(j->told);
     heap_turns_done(&j->turns);
-    free(j->check_ns);
-    free(j->left);
-    free(j->samples);
-    free(j->first);
+    free(j->live);
+    by_path_done(&j->rows);
+    by_path_done(&j->left);
 }
 DEFINE_OWN_IN_PLACE(judging, struct judging)
 
-static uint32_t turn_of(const struct judging *j, size_t sample)
+static uint32_t turn_of(const struct judging *j, const struct by_path *g, size_t sample)
 {
-    const struct sample_set *set = j->h->set;
-    return set->contexts ? j->turns.by_context[set->contexts[sample].i] : HEAP_NO_TURN;
+    return g->set->contexts ? j->turns.by_context[g->set->contexts[sample].i] : HEAP_NO_TURN;
 }
 
-static bool knows_turns(const struct judging *j, size_t row)
+static bool knows_turns(const struct judging *j, const struct by_path *g, size_t row)
 {
-    for (size_t k = j->first[row]; k < j->first[row + 1]; k++)
-        if (turn_of(j, j->samples[k]) != HEAP_NO_TURN)
+    for (size_t k = g->set ? g->first[row] : 0, end = g->set ? g->first[row + 1] : 0; k < end; k++)
+        if (turn_of(j, g, g->samples[k]) != HEAP_NO_TURN)
             return true;
     return false;
 }
 
-/* What each turn allocated and is live when it is looked at. Returns of how many turns. */
-static size_t left_by_label(struct judging *j, size_t row)
+/* Turns that have left something behind which is live, and had LEAK_SURVIVES turns after them; at one moment, and at the best so far. */
+struct behind {
+    size_t ripe; /* so many turns had those after them by then */
+    size_t n, first;
+    int64_t bytes;
+};
+
+static void behind_add(struct behind *b, size_t turn, int64_t live, int sign)
 {
-    memset(j->left, 0, j->turns.n * sizeof *j->left);
-    for (size_t k = j->first[row]; k < j->first[row + 1]; k++) {
-        size_t i = j->samples[k];
-        uint32_t turn = turn_of(j, i);
-        if (turn < j->judged && j->h->set->time_ns[i] <= j->check_ns[turn])
-            j->left[turn] = heap_sum(j->left[turn], heap_value(j->h, HEAP_LIVE_BYTES, i));
+    if (live <= 0)
+        return;
+    b->n += (size_t)sign;
+    b->bytes = heap_sum(b->bytes, sign * live);
+    b->first = turn < b->first ? turn : b->first;
+}
+
+static void behind_ripen(struct behind *b, const struct judging *j, uint64_t until_ns)
+{
+    for (; b->ripe < j->judged && j->turns.rows[b->ripe + LEAK_SURVIVES].end_ns <= until_ns; b->ripe++)
+        behind_add(b, b->ripe, j->live[b->ripe], 1);
+}
+
+/* When the heap was last read before a time. */
+static uint64_t read_before(const struct heap *h, uint64_t t)
+{
+    size_t low = 0, high = h->set->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (h->set->time_ns[middle] < t)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return j->judged;
+    return low ? h->set->time_ns[low - 1] : 0;
+}
+
+/*
+ * Along the readings of the heap: of how many turns something was live at once that they left behind. The most there ever
+ * were is what counts; what is kept for a while and then freed, turn after turn, is never of many turns at once.
+ */
+static struct behind left_by_label(struct judging *j, const struct by_path *g, size_t row)
+{
+    struct behind now = {.first = SIZE_MAX}, best = now;
+    memset(j->live, 0, j->turns.n * sizeof *j->live);
+    uint64_t last_ns = 0;
+    for (size_t k = g->first[row]; k < g->first[row + 1]; k++) {
+        size_t i = g->samples[k];
+        uint32_t turn = turn_of(j, g, i);
+        if (g->set->time_ns[i] != last_ns) { /* until then it was as it is */
+            last_ns = g->set->time_ns[i];
+            behind_ripen(&now, j, read_before(j->h, last_ns));
+            best = now.n >= best.n ? now : best; /* the latest of equals: who has stopped is not growing */
+        }
+        if (turn >= j->turns.n)
+            continue;
+        if (turn < now.ripe)
+            behind_add(&now, turn, j->live[turn], -1);
+        j->live[turn] = heap_sum(j->live[turn], g->set->values[g->bytes][i]);
+        if (turn < now.ripe)
+            behind_add(&now, turn, j->live[turn], 1);
+    }
+    behind_ripen(&now, j, TIME_NONE); /* what all samples add up to is how it was at the end */
+    return now.n >= best.n ? now : best;
 }
 
 /*
@@ -109,47 +183,68 @@ static size_t left_by_label(struct judging *j, size_t row)
  */
 static size_t left_by_time(struct judging *j, size_t row)
 {
+    const struct by_path *g = &j->rows;
     int64_t live = 0, most = 0;
-    size_t k = j->first[row], n = j->n_told > LEAK_SURVIVES ? j->n_told - LEAK_SURVIVES : 0;
+    size_t k = g->first[row], n = j->n_told > LEAK_SURVIVES ? j->n_told - LEAK_SURVIVES : 0;
     for (size_t t = 0; t < j->n_told; t++) {
-        for (; k < j->first[row + 1] && j->h->set->time_ns[j->samples[k]] <= j->turns.rows[j->told[t]].end_ns; k++)
-            live = heap_sum(live, heap_value(j->h, HEAP_LIVE_BYTES, j->samples[k]));
-        j->left[t] = live;
+        for (; k < g->first[row + 1] && g->set->time_ns[g->samples[k]] <= j->turns.rows[j->told[t]].end_ns; k++)
+            live = heap_sum(live, heap_value(j->h, HEAP_LIVE_BYTES, g->samples[k]));
+        j->live[t] = live;
     }
     for (size_t t = 0; t < n; t++) {
-        int64_t least = j->left[t];
+        int64_t least = j->live[t];
         for (size_t later = t + 1; later <= t + LEAK_SURVIVES; later++)
-            least = j->left[later] < least ? j->left[later] : least;
+            least = j->live[later] < least ? j->live[later] : least;
         if (t && least < most - most / 4)
             return 0;
-        j->left[t] = t && least > most ? least - most : 0; /* what was there at the first end may be from before all turns */
+        j->live[t] = t && least > most ? least - most : 0; /* what was there at the first end may be from before all turns */
         most = least > most ? least : most;
     }
     return n;
 }
 
-/* How many turns passed from one that is told to the next. */
-static size_t turns_since_last(const struct judging *j, size_t t, bool by_label)
+static void judge_by_label(struct judging *j, const struct by_path *g, struct leak *leak)
 {
-    return by_label || !t ? 1 : j->told[t] - j->told[t - 1];
+    struct behind b = left_by_label(j, g, leak->row);
+    if (!b.n)
+        return;
+    leak->grew_in = b.n;
+    leak->of_turns = b.ripe - b.first;
+    leak->left_behind = b.bytes;
+    if (b.n >= LEAK_GROWS && 2 * b.n >= leak->of_turns)
+        leak->grade = LEAK_A;
+}
+
+/* How many turns passed from one that is told to the next. */
+static size_t turns_since_last(const struct judging *j, size_t t) { return t ? j->told[t] - j->told[t - 1] : 1; }
+
+static void judge_by_time(struct judging *j, struct leak *leak)
+{
+    size_t grew = 0, since = 0;
+    if (j->rows.first[leak->row + 1] - j->rows.first[leak->row] < LEAK_GROWS)
+        return;
+    for (size_t t = 0, n = left_by_time(j, leak->row); t < n; t++) {
+        bool grows = j->live[t] > 0;
+        since += grows || grew;
+        grew += grows;
+        leak->grew_in += grows ? turns_since_last(j, t) : 0;
+        leak->of_turns += grows || grew ? turns_since_last(j, t) : 0;
+        leak->left_behind = heap_sum(leak->left_behind, grows ? j->live[t] : 0);
+    }
+    if (grew >= LEAK_GROWS && 2 * grew >= since)
+        leak->grade = LEAK_A;
 }
 
 static void judge(struct judging *j, struct leak *leak)
 {
-    if (!j->judged || j->first[leak->row + 1] - j->first[leak->row] < LEAK_GROWS)
+    if (!j->judged)
         return;
-    bool by_label = knows_turns(j, leak->row);
-    size_t n = by_label ? left_by_label(j, leak->row) : left_by_time(j, leak->row), grew = 0, since = 0;
-    for (size_t t = 0; t < n; t++) {
-        bool grows = j->left[t] > 0;
-        since += grows || grew;
-        grew += grows;
-        leak->grew_in += grows ? turns_since_last(j, t, by_label) : 0;
-        leak->of_turns += grows || grew ? turns_since_last(j, t, by_label) : 0;
-        leak->left_behind = heap_sum(leak->left_behind, grows ? j->left[t] : 0);
-    }
-    if (grew >= LEAK_GROWS && 2 * grew >= since)
-        leak->grade = LEAK_A;
+    if (knows_turns(j, &j->left, leak->row))
+        judge_by_label(j, &j->left, leak);
+    else if (knows_turns(j, &j->rows, leak->row))
+        judge_by_label(j, &j->rows, leak);
+    else
+        judge_by_time(j, leak);
 }
 
 /* Suppressions: each function is asked about once. */

@@ -6,8 +6,9 @@
  *         memory at exit says nothing; found also when everything is freed at the very end.
  *     B   live at the end of the recording: at exit, when the program ended. Not every such block is a mistake.
  *
- * Where allocations know their request, what it leaves behind is what was allocated for it and was live when the third turn
- * after it had ended. Where they do not, it is the least that a path had live from the end of a turn until the third after,
+ * Where allocations know their request (the set "heap.left": live blocks by stack and request), what it leaves behind is what was allocated
+ * for it and was live when the third turn after it had ended; and of LEAK_GROWS turns there must be something at one and the same
+ * moment, for what is kept for a few turns and then freed does not grow. Where they do not, it is the least that a path had live from the end of a turn until the third after,
  * as far as that is more than ever before; a path of which this least falls back by a quarter has blocks that come and go,
  * and is no leak. Of turns between two readings of the heap only one is told apart.
  *

@@ -1,4 +1,5 @@
 #include "analyse/heap_turns.h"
+#include "analyse/span_memory.h"
 #include "base/idmap.h"
 #include "base/mem.h"
 
@@ -40,11 +41,29 @@ static void add_turn(struct heap_turns *t, struct heap_turn row)
     t->rows[t->n++] = row;
 }
 
+static int64_t known_sum(int64_t a, int64_t b) { return a == HEAP_UNKNOWN ? b : b == HEAP_UNKNOWN ? a : heap_sum(a, b); }
+
+static struct heap_turn turn_of(const struct profile *p, const struct span *s)
+{
+    struct span_memory m = {HEAP_UNKNOWN, HEAP_UNKNOWN};
+    span_memory_of(&m, p, s);
+    return (struct heap_turn){.start_ns = s->start_ns, .end_ns = end_of(s), .allocations = m.allocations, .bytes = m.bytes};
+}
+
+/* Another span of the same turn. */
+static void widen(struct heap_turn *t, const struct heap_turn *more)
+{
+    if (more->end_ns > t->end_ns) /* spans are in order of their start */
+        t->end_ns = more->end_ns;
+    t->allocations = known_sum(t->allocations, more->allocations);
+    t->bytes = known_sum(t->bytes, more->bytes);
+}
+
 static void add_requests(struct heap_turns *t, const struct profile *p, struct idmap *map)
 {
     for (uint32_t i = 1; i <= profile_spans(p); i++) {
         const struct span *s = profile_span(p, (span_id){i});
-        struct heap_turn row = {.start_ns = s->start_ns, .end_ns = end_of(s)};
+        struct heap_turn row = turn_of(p, s);
         if (s->kind != SPAN_REQUEST)
             continue;
         if (!request_of(p, s->labels, &row)) {
@@ -56,8 +75,8 @@ static void add_requests(struct heap_turns *t, const struct profile *p, struct i
         if (found == IDMAP_NONE) {
             idmap_add(map, h, (uint32_t)t->n);
             add_turn(t, row);
-        } else if (row.end_ns > t->rows[found].end_ns) {
-            t->rows[found].end_ns = row.end_ns; /* spans are in order of their start */
+        } else {
+            widen(&t->rows[found], &row);
         }
     }
 }
@@ -81,7 +100,7 @@ static void add_phases(struct heap_turns *t, const struct profile *p)
     for (uint32_t i = 1; i <= profile_spans(p); i++) {
         const struct span *s = profile_span(p, (span_id){i});
         if (s->kind == SPAN_PHASE && s->name.i == t->phase.i)
-            add_turn(t, (struct heap_turn){.start_ns = s->start_ns, .end_ns = end_of(s)});
+            add_turn(t, turn_of(p, s));
     }
 }
 
@@ -135,12 +154,33 @@ void heap_turns_done(struct heap_turns *t)
     *t = (struct heap_turns){0};
 }
 
+/* False: not in all of them. */
+static bool counted_per_turn(const struct heap_turns *t, struct heap_rate *out)
+{
+    int64_t bytes = 0, allocations = 0;
+    *out = (struct heap_rate){.is_counted = true, .least_bytes = INT64_MAX};
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->rows[i].bytes == HEAP_UNKNOWN)
+            return false;
+        bytes = heap_sum(bytes, t->rows[i].bytes);
+        allocations = heap_sum(allocations, t->rows[i].allocations);
+        out->least_bytes = t->rows[i].bytes < out->least_bytes ? t->rows[i].bytes : out->least_bytes;
+        out->most_bytes = t->rows[i].bytes > out->most_bytes ? t->rows[i].bytes : out->most_bytes;
+    }
+    out->bytes = (double)bytes / (double)t->n;
+    out->allocations = (double)allocations / (double)t->n;
+    return t->n > 0;
+}
+
 struct heap_rate heap_per_turn(const struct heap *h, const struct heap_turns *t)
 {
+    struct heap_rate counted;
+    if (counted_per_turn(t, &counted))
+        return counted;
     int64_t bytes = 0, allocations = 0;
     uint64_t from = TIME_NONE, to = t->n ? t->rows[t->n - 1].end_ns : 0;
     if (!t->n || !h->set->time_ns || !heap_has(h, HEAP_BYTES) || !heap_has(h, HEAP_ALLOCS))
-        return (struct heap_rate){NAN, NAN};
+        return (struct heap_rate){.bytes = NAN, .allocations = NAN};
     for (size_t i = 0; i < t->n; i++)
         from = t->rows[i].start_ns < from ? t->rows[i].start_ns : from;
     uint64_t until = heap_known_at(h, to); /* the rows that tell of the last end */
@@ -150,5 +190,5 @@ struct heap_rate heap_per_turn(const struct heap *h, const struct heap_turns *t)
         bytes = heap_sum(bytes, heap_value(h, HEAP_BYTES, i));
         allocations = heap_sum(allocations, heap_value(h, HEAP_ALLOCS, i));
     }
-    return (struct heap_rate){(double)bytes / (double)t->n, (double)allocations / (double)t->n};
+    return (struct heap_rate){.bytes = (double)bytes / (double)t->n, .allocations = (double)allocations / (double)t->n};
 }

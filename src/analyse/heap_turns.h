@@ -18,6 +18,7 @@ struct heap_turn {
     bool is_named; /* by a label "request", and it says: */
     str_id text;
     int64_t number;
+    int64_t allocations, bytes; /* as its spans counted them; HEAP_UNKNOWN: they did not */
 };
 
 struct heap_turns {
@@ -33,11 +34,13 @@ struct heap_turns {
 /* What a turn allocated in the middle; NAN: the samples have no times, or there are no turns. */
 struct heap_rate {
     double bytes, allocations;
+    bool is_counted;                 /* in every turn: then it is exact, and so are */
+    int64_t least_bytes, most_bytes; /* of one turn */
 };
 
 /*
- * From the first turn's start to the last one's end, divided by how many there were. Rows are written once a second or so,
- * so the ends are known that well; of many turns it is the truth.
+ * Where spans of turns counted what was allocated in them, that. Else all from the first turn's start to the last one's end, divided by how
+ * many there were: rows are written once a second or so, so the ends are known that well; of many turns it is the truth.
  */
 struct heap_rate heap_per_turn(const struct heap *h, const struct heap_turns *t);
 

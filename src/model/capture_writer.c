@@ -166,6 +166,20 @@ context_id capture_in_scope(struct capture_writer *w, context_id context, uint32
     return context_with(w, context, w->labeller.scope(w->labeller.self, thread_of(w, context), number));
 }
 
+bool capture_has_requests(struct capture_writer *w) { return w->labeller.has_requests && w->labeller.has_requests(w->labeller.self); }
+
+uint32_t capture_request_at(struct capture_writer *w, context_id context, struct capture_tick tick)
+{
+    return w->labeller.request ? w->labeller.request(w->labeller.self, thread_of(w, context), tick) : 0;
+}
+
+context_id capture_for_request(struct capture_writer *w, context_id context, uint32_t request)
+{
+    if (!w->labeller.request_labels || !request)
+        return context;
+    return context_with(w, context, w->labeller.request_labels(w->labeller.self, thread_of(w, context), request));
+}
+
 static void *resize(void *column, size_t rows, size_t row_bytes) { return mem_resize(column, rows * row_bytes); }
 
 static void make_room(struct waiting_samples *s, size_t n_measures)

@@ -62,15 +62,28 @@ void capture_watch(struct capture_writer *w, struct capture_onlooker onlooker); 
  * Somebody may know more about a moment than who took the sample: in which scope the thread was. Asked by whoever makes
  * the context of a sample, as soon as it arrives.
  */
+struct capture_tick {
+    uint64_t tick;
+    bool is_counter; /* of the processor; else nanoseconds of CLOCK_MONOTONIC */
+};
+
 struct capture_labeller {
     void *self;
     labels_id (*labels)(void *self, thread_id thread, uint64_t time_ns);
     labels_id (*scope)(void *self, thread_id thread, uint32_t number); /* as inferom_scope_here() said it; NULL: nobody knows */
+    bool (*has_requests)(void *self); /* all that have ended are known behind this */
+    uint32_t (*request)(void *self, thread_id thread, struct capture_tick tick); /* a number; 0: none */
+    labels_id (*request_labels)(void *self, thread_id thread, uint32_t request);
 };
 
 void capture_label(struct capture_writer *w, struct capture_labeller labeller); /* one; a second replaces the first */
 context_id capture_context(struct capture_writer *w, context_id context, uint64_t time_ns); /* with what is known besides */
 context_id capture_in_scope(struct capture_writer *w, context_id context, uint32_t number); /* with the scope of this number; 0: none */
+
+/* Whom a thread worked for, when. Ask capture_has_requests() first, each time: it learns about those that ended meanwhile. */
+bool capture_has_requests(struct capture_writer *w);
+uint32_t capture_request_at(struct capture_writer *w, context_id context, struct capture_tick tick); /* 0: nobody, or not known (yet) */
+context_id capture_for_request(struct capture_writer *w, context_id context, uint32_t request);
 
 /* Names, threads, sets and series are made here. Samples do not go into this builder. */
 struct builder *capture_names(struct capture_writer *w);

@@ -174,60 +174,105 @@ static double each(int64_t value, int64_t times)
     return value == HEAP_UNKNOWN || times == HEAP_UNKNOWN || times <= 0 ? UNKNOWN : (double)value / (double)times;
 }
 
-static void group_row(struct table *t, const struct heap_view *v, const struct heap_group *g, bool by_thread)
+/* Columns besides the usual ones. */
+enum group_more { NOTHING_MORE, BY_THREAD, BY_TOKEN };
+
+/* Which columns. */
+struct group_shape {
+    enum group_more more;
+    bool has_live;
+};
+
+/* What was counted, as groups are; not the sum of rows that may be estimates. */
+static int64_t in_all(const struct heap_view *v)
+{
+    int64_t counted = v->heap.counted.allocated_bytes;
+    return counted != HEAP_UNKNOWN ? counted : v->heap.whole.of[HEAP_BYTES];
+}
+
+static void group_row(struct table *t, const struct heap_view *v, const struct heap_group *g, struct group_shape is)
 {
     const int64_t *of = g->sums.of;
     const struct thread *who = profile_thread(v->heap.p, g->thread);
     table_number(t, heap_shown(of[HEAP_BYTES]));
-    table_number(t, heap_part(of[HEAP_BYTES], v->heap.whole.of[HEAP_BYTES]));
+    table_number(t, heap_part(of[HEAP_BYTES], in_all(v)));
     table_number(t, heap_shown(of[HEAP_ALLOCS]));
-    table_number(t, heap_shown(of[HEAP_LIVE_BYTES]));
+    if (is.has_live)
+        table_number(t, heap_shown(of[HEAP_LIVE_BYTES]));
     table_number(t, heap_shown(g->times));
     table_number(t, each(of[HEAP_BYTES], g->times));
     table_number(t, each(of[HEAP_ALLOCS], g->times));
+    if (is.more == BY_TOKEN) {
+        table_number(t, each(of[HEAP_BYTES], (int64_t)v->tokens));
+        table_number(t, each(of[HEAP_ALLOCS], (int64_t)v->tokens));
+    }
     group_name(t, v->heap.p, g);
-    if (!by_thread)
-        return;
-    table_text(t, profile_string(v->heap.p, who->name));
-    table_number(t, who->tid ? (double)who->tid : UNKNOWN);
+    if (is.more == BY_THREAD) {
+        table_text(t, profile_string(v->heap.p, who->name));
+        table_number(t, who->tid ? (double)who->tid : UNKNOWN);
+    }
 }
 
-static struct heap_table *group_table(const struct heap_view *v, const char *label, const char *title, const char *times, bool by_thread,
-                                      bool for_eyes)
+/* Those of tokens stand before the name, those of threads behind it. */
+static struct heap_table *empty_group_table(const char *label, const char *title, const char *times, struct group_shape is)
 {
     const struct column columns[] = {
         {"Allocated", "alloc_bytes", COLUMN_BYTES, 0}, {"%", "alloc_share", COLUMN_SHARE, 0}, {"Count", "allocations", COLUMN_COUNT, 0},
         {"Live", "live_bytes", COLUMN_BYTES, 0}, {times, "times", COLUMN_COUNT, 0}, {"Bytes each", "bytes_each", COLUMN_BYTES, 0},
-        {"Count each", "allocations_each", COLUMN_REAL, 0}, {title, label, COLUMN_TEXT, 0}, {"Thread", "thread", COLUMN_TEXT, 0},
+        {"Count each", "allocations_each", COLUMN_REAL, 0}, {"Bytes a token", "bytes_per_token", COLUMN_BYTES, 0},
+        {"Count a token", "allocations_per_token", COLUMN_REAL, 0}, {title, label, COLUMN_TEXT, 0}, {"Thread", "thread", COLUMN_TEXT, 0},
         {"Tid", "tid", COLUMN_ID, 0},
     };
-    own(heap_groups) struct heap_groups g = heap_groups_of(&v->heap, view_of(label), by_thread);
+    enum { LIVE = 3, TOKEN = 7, NAME = 9, THREAD = 10, COLUMNS = sizeof columns / sizeof *columns };
+    struct column wanted[COLUMNS];
+    size_t n = 0;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        bool is_wanted = i == LIVE ? is.has_live : i >= THREAD ? is.more == BY_THREAD : i >= NAME || i < TOKEN || is.more == BY_TOKEN;
+        if (is_wanted)
+            wanted[n++] = columns[i];
+    }
+    return heap_table_new(wanted, n);
+}
+
+static bool any_live(const struct heap_groups *g)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (g->rows[i].sums.of[HEAP_LIVE_BYTES] != HEAP_UNKNOWN)
+            return true;
+    return false;
+}
+
+static struct heap_table *group_table(const struct heap_view *v, const char *label, const char *title, const char *times, enum group_more more,
+                                      bool for_eyes)
+{
+    own(heap_groups) struct heap_groups g = heap_groups_of(&v->heap, view_of(label), more == BY_THREAD);
     if (!g.n)
         return NULL;
-    struct heap_table *t = heap_table_new(columns, sizeof columns / sizeof *columns - (by_thread ? 0 : 2));
+    struct group_shape is = {.more = more, .has_live = !for_eyes || any_live(&g)};
+    struct heap_table *t = empty_group_table(label, title, times, is);
     size_t shown = heap_rows_shown(v, g.n, for_eyes);
     for (size_t i = 0; i < shown; i++)
-        group_row(t->table, v, &g.rows[i], by_thread);
+        group_row(t->table, v, &g.rows[i], is);
     t->left_out = g.n - shown;
     return t;
 }
 
 struct heap_table *heap_table_scopes(const struct heap_view *v, bool for_eyes)
 {
-    return group_table(v, "scope", "Scope", "Calls", false, for_eyes);
+    return group_table(v, "scope", "Scope", "Calls", NOTHING_MORE, for_eyes);
 }
 
 struct heap_table *heap_table_scope_threads(const struct heap_view *v, bool for_eyes)
 {
-    return group_table(v, "scope", "Scope", "Calls", true, for_eyes);
+    return group_table(v, "scope", "Scope", "Calls", BY_THREAD, for_eyes);
 }
 
 struct heap_table *heap_table_phases(const struct heap_view *v, bool for_eyes)
 {
-    return group_table(v, "phase", "Phase", "Times", false, for_eyes);
+    return group_table(v, "phase", "Phase", "Times", v->tokens ? BY_TOKEN : NOTHING_MORE, for_eyes);
 }
 
 struct heap_table *heap_table_requests(const struct heap_view *v, bool for_eyes)
 {
-    return group_table(v, "request", "Request", "Times", false, for_eyes);
+    return group_table(v, "request", "Request", "Times", NOTHING_MORE, for_eyes);
 }

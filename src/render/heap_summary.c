@@ -117,35 +117,34 @@ static void say_temporary(struct heap_lines *l, const struct heap *h)
         say(to, ", %.1f %%", 100 * heap_part(n, h->whole.of[HEAP_ALLOCS]));
 }
 
-/* Tokens that somebody counted: who asks, or the program itself. */
-static uint64_t tokens_of(const struct heap_view *v)
-{
-    uint64_t n = 0;
-    for (uint32_t i = 1; i <= profile_spans(v->heap.p); i++)
-        n += profile_span(v->heap.p, (span_id){i})->kind == SPAN_TOKEN;
-    return v->look.tokens ? v->look.tokens : n;
-}
-
 static void say_tokens(struct heap_lines *l, const struct heap_view *v, const struct numbers *n)
 {
-    char each[32];
-    double tokens = (double)tokens_of(v);
+    char each[32], count[32];
+    double tokens = (double)v->tokens;
     if (tokens == 0 || n->allocated < 0 || n->allocations < 0)
         return;
     text_bytes(each, (double)n->allocated / tokens);
-    say(line(l, "Per token"), "%s in %.1f allocations", each, (double)n->allocations / tokens);
+    text_count(count, (int64_t)v->tokens);
+    say(line(l, "Per token"), "%s in %.1f allocations, all that was allocated over %s tokens", each, (double)n->allocations / tokens, count);
 }
 
 static void say_turns(struct heap_lines *l, const struct heap_view *v)
 {
-    char each[32];
+    char each[32], least[32], most[32];
     own(heap_turns) struct heap_turns t = heap_turns_of(v->heap.p);
     struct heap_rate r = heap_per_turn(&v->heap, &t);
     if (isnan(r.bytes))
         return;
     text_bytes(each, r.bytes);
-    say(line(l, t.kind == SPAN_REQUEST ? "Per request" : "Per phase"), "%s in %.1f allocations, from the first to the last of %zu", each,
-        r.allocations, t.n);
+    struct heap_line *to = line(l, t.kind == SPAN_REQUEST ? "Per request" : "Per phase");
+    say(to, "%s in %.1f allocations, ", each, r.allocations);
+    if (!r.is_counted) {
+        say(to, "from the first to the last of %zu", t.n);
+        return;
+    }
+    text_bytes(least, (double)r.least_bytes);
+    text_bytes(most, (double)r.most_bytes);
+    say(to, "counted in each of %zu: %s to %s", t.n, least, most);
 }
 
 /* What the rows of a sampled heap are worth. */
@@ -267,11 +266,14 @@ static void json_estimate(struct json_writer *w, const struct heap *h)
 
 static void json_rates(struct json_writer *w, const struct heap_view *v, const struct numbers *n)
 {
-    double tokens = (double)tokens_of(v);
+    double tokens = (double)v->tokens;
     own(heap_turns) struct heap_turns t = heap_turns_of(v->heap.p);
     struct heap_rate r = heap_per_turn(&v->heap, &t);
     real(w, "allocated_bytes_per_turn", r.bytes);
     real(w, "allocations_per_turn", r.allocations);
+    number(w, "least_bytes_per_turn", r.is_counted ? r.least_bytes : HEAP_UNKNOWN);
+    number(w, "most_bytes_per_turn", r.is_counted ? r.most_bytes : HEAP_UNKNOWN);
+    number(w, "tokens", v->tokens ? (int64_t)v->tokens : HEAP_UNKNOWN);
     real(w, "allocated_bytes_per_token", tokens > 0 && n->allocated >= 0 ? (double)n->allocated / tokens : UNKNOWN);
     real(w, "allocations_per_token", tokens > 0 && n->allocations >= 0 ? (double)n->allocations / tokens : UNKNOWN);
 }

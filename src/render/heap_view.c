@@ -5,6 +5,7 @@
  * goes through the same rows.
  */
 #include "render/heap_view.h"
+#include "analyse/span_memory.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "render/heap_summary.h"
@@ -18,6 +19,7 @@ bool heap_view_of(struct heap_view *v, const struct profile *p, const struct hea
         return false;
     v->has_leaks = heap_leaks_of(&v->leaks, &v->heap, look->known);
     v->has_growth = heap_growth_of(&v->growth, &v->heap);
+    v->tokens = look->tokens ? look->tokens : tokens_of_run(p);
     return true;
 }
 
@@ -108,8 +110,8 @@ static const struct section {
     {"threads", "Threads", "Live is what the thread allocated, whoever frees it.", heap_table_threads, IN_ALL, NULL},
     {"scopes", "Scopes", "Allocations made while the scope was the innermost one.", heap_table_scopes, IN_ALL, NULL},
     {"scope_threads", "Scopes on each thread", NULL, heap_table_scope_threads, IN_ALL, NULL},
-    {"phases", "Phases", NULL, heap_table_phases, IN_ALL, NULL},
-    {"requests", "Requests", NULL, heap_table_requests, IN_ALL, NULL},
+    {"phases", "Phases", "Allocations made during the phase, in scopes inside it as well.", heap_table_phases, IN_ALL, NULL},
+    {"requests", "Requests", "Allocations made while a thread worked for the request.", heap_table_requests, IN_ALL, NULL},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 

@@ -40,6 +40,7 @@ struct heap_view {
     struct heap_leaks leaks;
     struct heap_growth growth;
     bool has_leaks, has_growth; /* else the profile does not say */
+    uint64_t tokens;            /* that the run made: who asks says so, or the program did; 0: nobody */
 };
 
 /* False: there are no allocations in the profile. */

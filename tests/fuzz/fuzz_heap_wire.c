@@ -40,6 +40,21 @@ static size_t write_one(struct heap_target *t, const uint8_t *data, size_t size)
     return 4 + n;
 }
 
+/* Somebody who knows whom threads worked for: live blocks are looked at, whatever they say. */
+static bool there_are_requests(void *self) { return self != NULL; }
+static uint32_t request_at(void *self, thread_id thread, struct capture_tick tick)
+{
+    (void)self, (void)thread;
+    return (uint32_t)tick.tick % 5;
+}
+static labels_id request_labels(void *self, thread_id thread, uint32_t request)
+{
+    struct builder *names = capture_names(self);
+    struct label label = {.key = builder_string(names, VIEW("request")), .number = request};
+    (void)thread;
+    return builder_labels(names, &label, 1);
+}
+
 /* What a real recorder does with a process, from one visit to its end. A table of all levels is looked at only as far as it is small. */
 static void visit(struct heap_target *t, struct heap_book *b, uint64_t now_ns)
 {
@@ -62,6 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *area = heap_shared_area(shared, 0);
     if (!area || !capture_open(&w, NULL, 0, &e))
         return 0;
+    capture_label(w, (struct capture_labeller){.self = w, .has_requests = there_are_requests, .request = request_at, .request_labels = request_labels});
     struct heap_book book;
     struct heap_target t;
     heap_book_init(&book, w, shared, 64);

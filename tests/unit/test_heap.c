@@ -1,6 +1,7 @@
 /* Stories whose answers a reader can add up by hand: what was allocated, is live, was live at the peak, leaks, grew. */
 #include "analyse/heap.h"
 #include "analyse/heap_growth.h"
+#include "analyse/heap_groups.h"
 #include "analyse/heap_leaks.h"
 #include "heap_paths.h"
 #include "heap_story.h"
@@ -202,6 +203,95 @@ static void test_rate(void)
     CHECK(r.bytes == 400 && r.allocations == 4);
 }
 
+/* Live blocks by request, as they are looked at now and then; and spans that counted what was allocated in them. */
+static struct profile *left_behind(unsigned turns, unsigned lives, unsigned every)
+{
+    static const struct measure_spec heap[] = {{.name = {"alloc_objects", 13}, .unit = UNIT_COUNT}, {.name = {"alloc_space", 11}, .unit = UNIT_BYTES},
+                                               {.name = {"inuse_objects", 13}, .unit = UNIT_COUNT}, {.name = {"inuse_space", 11}, .unit = UNIT_BYTES}};
+    static const struct measure_spec left[] = {{.name = {"left_objects", 12}, .unit = UNIT_COUNT}, {.name = {"left_space", 10}, .unit = UNIT_BYTES}};
+    struct builder *b = builder_new();
+    set_id rows = builder_set(b, VIEW("heap"), heap, 4), by_request = builder_set(b, VIEW("heap.left"), left, 2);
+    thread_id thread = builder_thread(b, builder_process(b, 1, 0), 1);
+    stack_id stack = story_stack(b, "main;serve");
+    int64_t live = 0;
+    for (unsigned t = 0; t < turns + 8; t++) { /* a reading behind each turn */
+        uint64_t ns = 100 * (uint64_t)t + 90;
+        struct label ids[3] = {{.key = builder_string(b, VIEW("request")), .number = t + 1},
+                               {.key = builder_string(b, VIEW("allocations")), .number = t % every == 0},
+                               {.key = builder_string(b, VIEW("allocated")), .number = t % every == 0 ? 50 + t : 0}};
+        if (t < turns) {
+            builder_span(b, (struct span){.start_ns = 100 * (uint64_t)t, .length_ns = 80, .thread = thread, .name = builder_string(b, VIEW("r")),
+                                          .labels = builder_labels(b, ids, 3), .kind = SPAN_REQUEST});
+            context_id who = builder_context(b, thread, builder_labels(b, ids, 1));
+            live += t % every == 0 ? 50 + t : 0;
+            if (t % every == 0)
+                builder_sample(b, by_request, ns, who, stack, (int64_t[]){1, 50 + t});
+        }
+        if (lives && t >= lives && t - lives < turns && (t - lives) % every == 0) {
+            ids[0].number = t - lives + 1;
+            live -= 50 + (t - lives);
+            builder_sample(b, by_request, ns, builder_context(b, thread, builder_labels(b, ids, 1)), stack, (int64_t[]){-1, -(int64_t)(50 + t - lives)});
+        }
+        builder_sample(b, rows, ns, builder_context(b, thread, LABELS_NONE), stack, (int64_t[]){1, 1000, 0, t + 1 == turns + 8 ? live : 0});
+    }
+    struct profile *p = NULL;
+    CHECK(builder_finish(b, &p, NULL));
+    return p;
+}
+
+static void test_left_behind(void)
+{
+    static const struct {
+        const char *what;
+        unsigned turns, lives, every;
+        enum leak_grade is;
+        size_t grew_in, of_turns;
+    } cases[] = {
+        {"for ever", 20, 0, 1, LEAK_A, 17, 17},
+        {"every other turn", 21, 0, 2, LEAK_A, 9, 18},
+        {"every third", 21, 0, 3, LEAK_B, 6, 18},
+        {"too few", 7, 0, 1, LEAK_B, 4, 4},
+        {"just enough", 8, 0, 1, LEAK_A, 5, 5},
+        {"kept for three turns", 20, 3, 1, LEAK_GRADE_COUNT, 0, 0},
+        {"kept for seven: of four at once", 20, 7, 1, LEAK_GRADE_COUNT, 4, 17},
+        {"kept for eight: of five at once, but that is no growth", 40, 8, 1, LEAK_GRADE_COUNT, 5, 37},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        own(profile) struct profile *p = left_behind(cases[i].turns, cases[i].lives, cases[i].every);
+        own(heap) struct heap h;
+        own(heap_leaks) struct heap_leaks l;
+        printf("%s\n", cases[i].what);
+        CHECK(heap_of(&h, p, false) && heap_leaks_of(&l, &h, NULL));
+        CHECK_EQ(l.n_turns, cases[i].turns);
+        CHECK_EQ(l.n, cases[i].is != LEAK_GRADE_COUNT);
+        if (!l.n)
+            continue;
+        CHECK_EQ(l.rows[0].grade, cases[i].is);
+        CHECK_EQ(l.rows[0].grew_in, cases[i].grew_in);
+        CHECK_EQ(l.rows[0].of_turns, cases[i].of_turns);
+    }
+}
+
+static void test_counted_turns(void)
+{
+    own(profile) struct profile *p = left_behind(10, 0, 2);
+    own(heap) struct heap h;
+    CHECK(heap_of(&h, p, false));
+    own(heap_turns) struct heap_turns t = heap_turns_of(p);
+    struct heap_rate r = heap_per_turn(&h, &t);
+    CHECK(r.is_counted);
+    CHECK(fabs(r.allocations - 0.5) < 1e-12 && fabs(r.bytes - (5 * 50 + 20) / 10.0) < 1e-12);
+    CHECK_EQ(r.least_bytes, 0);
+    CHECK_EQ(r.most_bytes, 58);
+    own(heap_groups) struct heap_groups g = heap_groups_of(&h, VIEW("request"), false);
+    CHECK_EQ(g.n, 10);
+    CHECK_EQ(g.rows[0].number, 9); /* the ninth request allocated most */
+    CHECK_EQ(g.rows[0].sums.of[HEAP_BYTES], 58);
+    CHECK_EQ(g.rows[0].sums.of[HEAP_LIVE_BYTES], 58);
+    CHECK_EQ(g.rows[0].times, 1);
+    CHECK_EQ(g.rows[9].sums.of[HEAP_LIVE], 0);
+}
+
 /* Phases are turns where there are no requests: the one that comes most often. */
 static void test_phases(void)
 {
@@ -290,6 +380,8 @@ int main(void)
     test_growth(false);
     test_few_turns();
     test_quick_turns();
+    test_left_behind();
+    test_counted_turns();
     test_rate();
     test_phases();
     test_suppressions();

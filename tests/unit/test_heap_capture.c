@@ -263,6 +263,84 @@ static void bad_rings_are_emptied(void)
     CHECK_EQ(atomic_load(&f.head->ring_tail), UINT64_MAX);
 }
 
+/* What requests leave behind: blocks by row and by whom the thread worked for when they were made. */
+
+struct left_seen {
+    struct capture_writer *w;
+    unsigned samples;
+    int64_t blocks[8], bytes[8]; /* by request */
+};
+
+static bool there_are_requests(void *self) { return self != NULL; }
+static uint32_t request_of_tick(void *self, thread_id thread, struct capture_tick t)
+{
+    (void)self;
+    return thread.i ? (uint32_t)(t.tick / 100) : 0; /* ticks of request 3 are 300 to 399; those below 100 are nobody's */
+}
+static labels_id request_label(void *self, thread_id thread, uint32_t number)
+{
+    struct builder *names = capture_names(((struct left_seen *)self)->w);
+    struct label l = {.key = builder_string(names, VIEW("request")), .number = number};
+    (void)thread;
+    return builder_labels(names, &l, 1);
+}
+
+static void on_left(void *self, set_id set, uint64_t time_ns, context_id context, stack_id stack, const int64_t *values)
+{
+    struct left_seen *s = self;
+    const struct profile *p = builder_view(capture_names(s->w));
+    (void)time_ns, (void)stack;
+    if (!view_same(profile_string(p, profile_set(p, set)->name), VIEW("heap.left")))
+        return;
+    const struct label *l = profile_label(p, profile_context(p, context)->labels, VIEW("request"));
+    CHECK(l && l->number > 0 && l->number < 8);
+    s->samples++;
+    s->blocks[l->number] += values[0];
+    s->bytes[l->number] += values[1];
+}
+
+static struct heap_block *block_at(struct fake *f, uint64_t at) { return (struct heap_block *)(void *)(f->target.area + at); }
+
+static void put_block(struct fake *f, uint64_t at, uint64_t tick, uint64_t size, uint32_t row)
+{
+    *block_at(f, at) = (struct heap_block){.address = 0x1000 + at, .size = size, .tick = tick, .row = row};
+}
+
+static void blocks_are_left_behind(void)
+{
+    FAKE(f);
+    struct left_seen seen = {.w = f.w};
+    capture_watch(f.w, (struct capture_onlooker){.self = &seen, .sample = on_left});
+    put_block(&f, HEAP_OWN_AT, 310, 100, 1);
+    heap_target_write(&f.target, &f.book, 1);
+    CHECK_EQ(seen.samples, 0); /* nobody knows of requests */
+    capture_label(f.w, (struct capture_labeller){.self = &seen, .has_requests = there_are_requests, .request = request_of_tick, .request_labels = request_label});
+    put_block(&f, HEAP_OWN_AT + 64, 320, 50, 1);
+    put_block(&f, HEAP_OWN_AT + HEAP_OWN_BYTES, 410, 7, 2);
+    put_block(&f, HEAP_LIVE_AT + 3 * sizeof(struct heap_block), 399, 1000, 2);
+    put_block(&f, HEAP_LIVE_LEVEL_AT(7) + HEAP_LEVEL_BLOCKS(7) * sizeof(struct heap_block) - sizeof(struct heap_block), 500, 3, 2); /* the last place of all */
+    put_block(&f, HEAP_LIVE_AT, 50, 1, 1);                     /* from before all requests */
+    put_block(&f, HEAP_LIVE_AT + 32, 300, 1, HEAP_ROWS_MOST);  /* invented */
+    put_block(&f, HEAP_LIVE_AT + 64, 300, 1, 0);
+    atomic_store(&block_at(&f, HEAP_OWN_AT + 96)->address, HEAP_BLOCK_FREED);
+    heap_target_write(&f.target, &f.book, 2);
+    CHECK_EQ(seen.blocks[3], 3);
+    CHECK_EQ(seen.bytes[3], 1150);
+    CHECK_EQ(seen.bytes[4], 7);
+    CHECK_EQ(seen.bytes[5], 3);
+    CHECK_EQ(seen.samples, 4); /* row 1 and row 2 of request 3 apart */
+    heap_target_write(&f.target, &f.book, 3);
+    CHECK_EQ(seen.samples, 4); /* nothing changed */
+    atomic_store(&block_at(&f, HEAP_OWN_AT)->address, HEAP_BLOCK_FREED);
+    atomic_store(&block_at(&f, HEAP_OWN_AT + HEAP_OWN_BYTES)->address, HEAP_BLOCK_FREED);
+    heap_target_write(&f.target, &f.book, 4);
+    CHECK_EQ(seen.samples, 6);
+    CHECK_EQ(seen.blocks[3], 2);
+    CHECK_EQ(seen.bytes[3], 1050);
+    CHECK_EQ(seen.blocks[4], 0);
+    CHECK_EQ(seen.bytes[4], 0);
+}
+
 int main(void)
 {
     rules_survive_the_way();
@@ -274,5 +352,6 @@ int main(void)
     invented_numbers_are_left_out();
     samples_wrap_around();
     bad_rings_are_emptied();
+    blocks_are_left_behind();
     return CHECK_DONE();
 }

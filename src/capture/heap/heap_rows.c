@@ -212,6 +212,7 @@ void heap_target_write(struct heap_target *t, struct heap_book *b, uint64_t now_
     memset(t->written + before, 0, (t->written_cap - before) * sizeof *t->written);
     for (uint32_t i = 1; i < n; i++)
         write_row(t, b, i, epoch, now_ns);
+    heap_left_write(&t->left, t, b, now_ns);
     write_histograms(t, b, now_ns);
     write_series(t, b, now_ns);
 }

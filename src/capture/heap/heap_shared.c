@@ -14,6 +14,7 @@ struct heap_shared {
     const struct heap_process *processes;
     uint8_t *areas[HEAP_PROCESSES];
     bool is_counter;
+    uint64_t period_bytes; /* as it was asked for; targets see a copy */
     uint64_t first_tick, first_ns, last_tick, last_ns;
 };
 
@@ -76,6 +77,9 @@ uint64_t heap_shared_ns(const struct heap_shared *s, uint64_t tick)
     return ns > 0 ? (uint64_t)ns : 0;
 }
 
+bool heap_shared_counts_ticks(const struct heap_shared *s) { return s->is_counter; }
+uint64_t heap_shared_period(const struct heap_shared *s) { return s->period_bytes; }
+
 /* A millisecond is enough for the classes that agents sort lifetimes into; for times we look again and again. */
 static void start_clocks(struct heap_shared *s)
 {
@@ -116,6 +120,7 @@ bool heap_shared_new(struct heap_shared **out, const struct heap_shared_plan *pl
         return false;
     struct heap_shared *s = mem_new(sizeof *s);
     s->fd = fd;
+    s->period_bytes = plan->period_bytes;
     s->head = p;
     s->processes = (const struct heap_process *)(const void *)((uint8_t *)p + heap_processes_at());
     start_clocks(s);
@@ -184,6 +189,17 @@ uint8_t *heap_shared_area(struct heap_shared *s, uint32_t i)
 void heap_shared_punch(struct heap_shared *s, uint32_t i, uint64_t at, uint64_t bytes)
 {
     fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(heap_area_at(i) + at), (off_t)bytes);
+}
+
+bool heap_shared_written(const struct heap_shared *s, uint32_t i, uint64_t at, uint64_t end, uint64_t *out_from, uint64_t *out_to)
+{
+    off_t area = (off_t)heap_area_at(i), from = at < end ? lseek(s->fd, area + (off_t)at, SEEK_DATA) : -1;
+    off_t to = from < 0 ? -1 : lseek(s->fd, from, SEEK_HOLE);
+    if (to < 0 || (uint64_t)(from - area) >= end)
+        return false;
+    *out_from = (uint64_t)(from - area);
+    *out_to = (uint64_t)(to - area) < end ? (uint64_t)(to - area) : end;
+    return *out_to > *out_from;
 }
 
 /* Emptied before anybody can have it. */

@@ -51,9 +51,14 @@ uint8_t *heap_shared_area(struct heap_shared *s, uint32_t i);                   
 void heap_shared_release(struct heap_shared *s, uint32_t i);
 void heap_shared_punch(struct heap_shared *s, uint32_t i, uint64_t at, uint64_t bytes); /* of an area: all zero again */
 
+/* The next part of an area, from `at` on and before `end`, that anybody ever wrote to: reading the rest would make memory of it. False: none. */
+bool heap_shared_written(const struct heap_shared *s, uint32_t i, uint64_t at, uint64_t end, uint64_t *out_from, uint64_t *out_to);
+
 /* The clock of blocks, in nanoseconds of CLOCK_MONOTONIC, as well as it is known by now. */
 uint64_t heap_shared_ns(const struct heap_shared *s, uint64_t tick);
 void heap_shared_tick(struct heap_shared *s); /* look at both clocks once more */
+bool heap_shared_counts_ticks(const struct heap_shared *s); /* of the processor's counter; else the clock is CLOCK_MONOTONIC itself */
+uint64_t heap_shared_period(const struct heap_shared *s);   /* bytes between two samples */
 
 /* What was copied is what is used: after this the compiler cannot take a second look at the original. */
 static inline void heap_copy(void *to, const void *from, size_t n)

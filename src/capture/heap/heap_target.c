@@ -59,6 +59,7 @@ void heap_target_done(struct heap_target *t)
 {
     heap_stacks_done(&t->stacks);
     heap_mappings_done(&t->mappings);
+    heap_left_done(&t->left);
     free(t->written);
     free(t->threads);
 }

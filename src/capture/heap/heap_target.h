@@ -13,6 +13,7 @@
  * Fails:    never; what makes no sense is counted in `damaged`.
  */
 #pragma once
+#include "capture/heap/heap_left.h"
 #include "capture/heap/heap_mappings.h"
 #include "capture/heap/heap_shared.h"
 #include "capture/heap/heap_stacks.h"
@@ -26,8 +27,8 @@ struct heap_book {
     struct code_files *files;
     struct stack_names naming;
     struct heap_shared *shared;
-    set_id heap, variance, sizes, lifetimes, blocks, mappings;
-    bool has_variance, has_classes, has_blocks, has_mappings;
+    set_id heap, variance, sizes, lifetimes, blocks, mappings, left;
+    bool has_variance, has_classes, has_blocks, has_mappings, has_left;
     int64_t sums[HEAP_MEASURES]; /* of everything written to the set "heap" */
 };
 
@@ -45,6 +46,7 @@ struct heap_target {
     char name[64];
     struct heap_stacks stacks;
     struct heap_mappings mappings;
+    struct heap_left left;
     struct heap_written *written; /* by row */
     size_t written_cap;
     struct heap_who *threads;

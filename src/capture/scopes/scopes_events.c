@@ -4,6 +4,7 @@
  */
 #include "base/mem.h"
 #include "capture/scopes/scopes_inside.h"
+#include "capture/scopes/scopes_requests.h"
 
 #include <math.h>
 
@@ -11,46 +12,43 @@ enum { BATCH = 256 };
 
 /* Spans. */
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = ((const struct seen_request *)a)->number, y = ((const struct seen_request *)b)->number;
-    return (x > y) - (x < y);
-}
+/* No thread does so much in one span: what is larger was invented, or counted by a process before it forked. */
+#define MEMORY_MOST (UINT64_C(1) << 50)
 
-/* Found by number; new ones are put in order first. */
-static struct seen_request *request_of(struct seen_process *p, uint32_t number)
+static labels_id labels_of(const struct writing *w, str_id phase, str_id request, const struct scopes_event *e)
 {
-    struct seen_request key = {.number = number};
-    if (!number || !p->n_requests)
-        return NULL;
-    if (p->sorted_requests != p->n_requests)
-        qsort(p->requests, p->n_requests, sizeof *p->requests, by_number);
-    p->sorted_requests = p->n_requests;
-    return bsearch(&key, p->requests, p->n_requests, sizeof key, by_number);
-}
-
-static labels_id labels_of(const struct writing *w, str_id phase, str_id request)
-{
-    struct label labels[2];
+    struct label labels[4];
     size_t n = 0;
     if (phase.i)
         labels[n++] = (struct label){.key = builder_string(w->names, VIEW("phase")), .text = phase};
     if (request.i)
         labels[n++] = (struct label){.key = builder_string(w->names, VIEW("request")), .text = request};
+    if ((w->head.memory_is_told || e->allocations) && e->allocations < MEMORY_MOST && e->bytes < MEMORY_MOST) {
+        labels[n++] = (struct label){.key = builder_string(w->names, VIEW("allocations")), .number = (int64_t)e->allocations};
+        labels[n++] = (struct label){.key = builder_string(w->names, VIEW("allocated")), .number = (int64_t)e->bytes,
+                                     .unit = builder_string(w->names, VIEW("bytes"))};
+    }
     return n ? builder_labels(w->names, labels, n) : LABELS_NONE;
+}
+
+/* The thread that had these items then. Only the one that has them now is known by name. */
+static thread_id thread_of(const struct writing *w, const struct scopes_thread *shared, const struct scopes_event *e)
+{
+    uint32_t tid = e->tid & INT32_MAX;
+    return !tid || tid == shared->tid ? writing_thread(w, shared) : builder_thread(w->names, w->process, (int32_t)tid);
 }
 
 static void write_span(const struct writing *w, thread_id thread, const struct scopes_event *e)
 {
     bool is_phase = e->kind == SCOPES_EVENT_PHASE;
-    struct seen_request *r = request_of(w->p, e->request);
+    struct seen_request *r = scopes_requests_named(w->p, e->request);
     str_id request = r ? builder_string(w->names, view_of(r->id)) : STR_EMPTY;
     str_id phase = is_phase ? writing_site_name(w, e->site) : STR_EMPTY;
     uint64_t start = writing_ns(w, e->began), end = writing_ns(w, e->ended);
-    if ((is_phase ? !phase.i : !request.i) || end < start || end > w->now_ns)
+    if ((is_phase ? !phase.i : !request.i) || end < start || writing_is_ahead(w, end))
         return;
     struct span span = {.start_ns = start, .length_ns = end - start, .thread = thread, .name = is_phase ? phase : request,
-                        .labels = labels_of(w, phase, request), .kind = is_phase ? SPAN_PHASE : SPAN_REQUEST};
+                        .labels = labels_of(w, phase, request, e), .kind = is_phase ? SPAN_PHASE : SPAN_REQUEST};
     if (!is_phase)
         span.link.i = r->first_span;
     uint32_t id = capture_span(w->into, span).i;
@@ -68,7 +66,8 @@ static void write_open_phases(const struct writing *w, const struct seen_thread 
         uint64_t began = shared.began[t->nodes[node].depth];
         uint32_t site = t->nodes[node].site;
         bool is_phase = site < w->p->n_sites && w->p->sites[site].kind == SCOPES_SITE_PHASE;
-        struct scopes_event e = {.began = began, .ended = now, .site = (uint16_t)site, .kind = SCOPES_EVENT_PHASE};
+        struct scopes_event e = {.began = began, .ended = now, .site = (uint16_t)site, .kind = SCOPES_EVENT_PHASE,
+                                 .allocations = UINT64_MAX /* not known before it ends */};
         if (is_phase && began != SCOPES_NOT_TIMED && began < SCOPES_BEGAN_SPECIAL)
             write_span(w, writing_thread(w, &shared), &e);
     }
@@ -91,7 +90,7 @@ static void keep_reading(const struct writing *w, struct all_told *all, const st
 {
     bool is_series = e->site && e->site < w->p->n_sites && w->p->sites[e->site].name && w->p->sites[e->site].kind >= SCOPES_SITE_COUNTER;
     uint64_t time_ns = writing_ns(w, e->began);
-    if (!is_series || !isfinite(e->value) || time_ns > w->now_ns)
+    if (!is_series || !isfinite(e->value) || writing_is_ahead(w, time_ns))
         return;
     GROW(all->rows, all->cap, all->n + 1);
     all->rows[all->n++] = (struct told){time_ns, e->value, e->site};
@@ -152,18 +151,44 @@ static double value_now(const struct writing *w, const struct seen_site *site)
 
 /* Together. */
 
+/* Names and requests are told before the events that speak of them; but after we last looked, maybe. */
+static bool speaks_of_news(const struct writing *w, const struct scopes_event *e)
+{
+    bool is_new_site = e->site && (e->site >= w->p->n_sites || !w->p->sites[e->site].name);
+    return is_new_site || (e->kind != SCOPES_EVENT_READING && e->request && !scopes_requests_named(w->p, e->request));
+}
+
+static void learn_news(const struct writing *w, const struct scopes_event *events, size_t n)
+{
+    bool any = false;
+    for (size_t i = 0; i < n && !any; i++)
+        any = speaks_of_news(w, &events[i]);
+    if (any)
+        scopes_memory_visit(w->m);
+}
+
+static void take_span(const struct writing *w, const struct scopes_thread *shared, const struct scopes_event *e)
+{
+    uint32_t tid = e->tid ? e->tid : shared->tid;
+    if (e->kind == SCOPES_EVENT_REQUEST)
+        scopes_requests_add(w->p, (struct seen_work){.tid = tid, .request = e->request, .began = e->began, .ended = e->ended});
+    write_span(w, thread_of(w, shared, e), e);
+}
+
 static void write_events_of(const struct writing *w, struct seen_thread *t, struct all_told *readings)
 {
     struct scopes_event batch[BATCH];
     struct scopes_thread shared;
     size_t most = SCOPES_EVENTS_MOST; /* who writes as we read does not keep us */
     scopes_memory_copy(w->m, t->place, &shared, sizeof shared);
-    for (size_t n; most && (n = scopes_memory_events(w->m, t, batch, BATCH)) > 0; most -= n < most ? n : most)
+    for (size_t n; most && (n = scopes_memory_events(w->m, t, batch, BATCH)) > 0; most -= n < most ? n : most) {
+        learn_news(w, batch, n);
         for (size_t i = 0; i < n; i++)
             if (batch[i].kind == SCOPES_EVENT_READING)
                 keep_reading(w, readings, &batch[i]);
             else if (batch[i].kind == SCOPES_EVENT_PHASE || batch[i].kind == SCOPES_EVENT_REQUEST)
-                write_span(w, writing_thread(w, &shared), &batch[i]);
+                take_span(w, &shared, &batch[i]);
+    }
 }
 
 void scopes_write_events(const struct writing *w)

@@ -13,6 +13,12 @@ struct writing {
     struct scopes_process head; /* as it is now */
 };
 
+/* Programs go on while we read: an event may be a little later than our now. What is far ahead was invented. */
+static inline bool writing_is_ahead(const struct writing *w, uint64_t ns)
+{
+    return ns > w->now_ns && ns - w->now_ns > UINT64_C(10000000000);
+}
+
 uint64_t writing_ns(const struct writing *w, uint64_t tick);
 thread_id writing_thread(const struct writing *w, const struct scopes_thread *shared);
 str_id writing_site_name(const struct writing *w, uint32_t site); /* "" when nobody said */

@@ -101,6 +101,17 @@ static labels_id labels_of_node(struct scopes_labels *l, const struct found *f, 
     return (labels_id){row->labels};
 }
 
+/* Threads that have ended are its as well, so this does not go by them. */
+struct seen_process *scopes_labels_process(struct scopes_labels *l, const struct scopes_memory *m, thread_id thread)
+{
+    const struct profile *p = builder_view(l->names);
+    int32_t pid = profile_process(p, profile_thread(p, thread)->process)->pid;
+    for (size_t i = m->n_processes; i-- > 0;)
+        if ((int32_t)m->processes[i]->head.pid == pid)
+            return m->processes[i];
+    return NULL;
+}
+
 labels_id scopes_labels_of(struct scopes_labels *l, const struct scopes_memory *m, thread_id thread, uint32_t node)
 {
     if (!m->n_processes || !thread.i)

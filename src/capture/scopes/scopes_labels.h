@@ -19,4 +19,5 @@ void scopes_labels_forget(struct scopes_labels *l, struct builder *names); /* pr
 
 labels_id scopes_labels_at(struct scopes_labels *l, const struct scopes_memory *m, const struct scopes_clock *clock,
                            thread_id thread, uint64_t time_ns); /* labels 0: in none */
+struct seen_process *scopes_labels_process(struct scopes_labels *l, const struct scopes_memory *m, thread_id thread); /* NULL: not known */
 labels_id scopes_labels_of(struct scopes_labels *l, const struct scopes_memory *m, thread_id thread, uint32_t node); /* 0: not known */

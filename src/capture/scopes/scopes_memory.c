@@ -58,6 +58,7 @@ static void process_free(struct seen_process *p)
     free(p->threads);
     free(p->sites);
     free(p->requests);
+    free(p->work);
     free(p);
 }
 

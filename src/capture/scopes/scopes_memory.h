@@ -48,6 +48,12 @@ struct seen_request {
 
 enum { SCOPES_LOSSES = 3 };
 
+/* A thread worked for a request, from one tick to another. */
+struct seen_work {
+    uint32_t tid, request;
+    uint64_t began, ended;
+};
+
 struct seen_thread {
     uint32_t number;
     scopes_place place; /* 0: it has not said who it is */
@@ -80,6 +86,8 @@ struct seen_process {
     size_t n_requests, cap_requests, sorted_requests;
     uint64_t subject; /* of its table in the file; no other process has the same */
     uint64_t numbers; /* scopes_capture_numbers() when its table was last written */
+    struct seen_work *work; /* scopes_requests.h's */
+    size_t n_work, cap_work, sorted_work;
     uint32_t epoch; /* when its events were last read */
     bool is_gone;     /* whoever asks keeps the answer here */
     bool is_over;     /* its pieces were given back */

@@ -18,6 +18,7 @@
 #include "capture/scopes/scopes_join.h"
 #include "capture/scopes/scopes_labels.h"
 #include "capture/scopes/scopes_pace.h"
+#include "capture/scopes/scopes_requests.h"
 #include "capture/source.h"
 
 #include <errno.h>
@@ -87,6 +88,44 @@ static labels_id labels_of(void *self, thread_id thread, uint32_t number)
         return labels;
     visit(s);
     return scopes_labels_of(s->labels, s->memory, thread, number);
+}
+
+/* Requests. */
+
+static bool has_requests(void *self)
+{
+    struct scopes_source *s = self;
+    bool any = false;
+    visit(s);
+    for (size_t i = 0; i < s->memory->n_processes; i++) {
+        struct seen_process *p = s->memory->processes[i];
+        if (!p->is_over)
+            scopes_capture_events(s->memory, p, &s->clock, s->visited_ns, recorder_capture(s->into));
+        any |= p->n_work > 0;
+    }
+    return any;
+}
+
+static uint32_t request_at(void *self, thread_id thread, struct capture_tick tick)
+{
+    struct scopes_source *s = self;
+    struct seen_process *p = thread.i ? scopes_labels_process(s->labels, s->memory, thread) : NULL;
+    if (!p || !p->n_work || (p->head.ticks_are_ns != 0) == tick.is_counter)
+        return 0; /* two clocks: what is near a border would be anybody's */
+    uint32_t tid = (uint32_t)profile_thread(builder_view(capture_names(recorder_capture(s->into))), thread)->tid;
+    return scopes_requests_at(p, tid, tick.tick);
+}
+
+static labels_id labels_of_request(void *self, thread_id thread, uint32_t number)
+{
+    struct scopes_source *s = self;
+    struct builder *names = capture_names(recorder_capture(s->into));
+    struct seen_process *p = scopes_labels_process(s->labels, s->memory, thread);
+    const struct seen_request *r = p ? scopes_requests_named(p, number) : NULL;
+    if (!r)
+        return LABELS_NONE;
+    struct label label = {.key = builder_string(names, VIEW("request")), .text = builder_string(names, view_of(r->id))};
+    return builder_labels(names, &label, 1);
 }
 
 /* Who is gone. */
@@ -170,7 +209,10 @@ static bool start(void **out_self, const struct plan *p, struct recorder *into, 
     scopes_clock_read(&s->clock, s->began_ns);
     s->memory = make_memory(&why);
     if (s->memory)
-        capture_label(recorder_capture(into), (struct capture_labeller){s, labels_at, labels_of});
+        capture_label(recorder_capture(into), (struct capture_labeller){
+            .self = s, .labels = labels_at, .scope = labels_of, .has_requests = has_requests, .request = request_at,
+            .request_labels = labels_of_request,
+        });
     else
         log_info("scopes: %s", why.text);
     *out_self = s;
