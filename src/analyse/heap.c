@@ -95,6 +95,7 @@ static void read_facts(struct heap *h, bool filtered)
     h->note = fact_text(h->p, "heap.note");
     int64_t period = fact_number(h->p, "heap.period");
     h->period = period == HEAP_UNKNOWN ? 0 : period;
+    h->knows_requests = fact_text(h->p, "heap.requests").n || set_named(h->p, VIEW("heap.left"));
 }
 
 bool heap_is_exact(const struct profile *p, const struct sample_set *set)

@@ -67,6 +67,7 @@ struct heap {
     struct view mode, allocator, note; /* "" where nobody said */
     int64_t period;                    /* bytes between two samples, in the middle; 0: exact or unknown */
     bool is_sampled;                   /* rows are estimates */
+    bool knows_requests;               /* of what is live, whom it was made for (set "heap.left") */
 };
 
 /* The samples of memory: those called "heap", else the first that have bytes of allocations; NULL: none. */

@@ -163,10 +163,10 @@ static void add_left(struct heap_groups *g, struct idmap *map, const struct heap
 {
     const struct sample_set *set = set_named(h->p, VIEW("heap.left"));
     size_t blocks = set ? measure_named(h->p, set, VIEW("left_objects")) : 0, bytes = set ? measure_named(h->p, set, VIEW("left_space")) : 0;
+    for (size_t i = 0; i < g->n && h->knows_requests; i++)
+        g->rows[i].sums.of[HEAP_LIVE] = g->rows[i].sums.of[HEAP_LIVE_BYTES] = 0;
     if (!set || !set->contexts || blocks == set->n_measures || bytes == set->n_measures)
         return;
-    for (size_t i = 0; i < g->n; i++)
-        g->rows[i].sums.of[HEAP_LIVE] = g->rows[i].sums.of[HEAP_LIVE_BYTES] = 0;
     for (size_t i = 0; i < set->n; i++) {
         const struct label *l = profile_label(h->p, profile_context(h->p, set->contexts[i])->labels, VIEW("request"));
         struct heap_group key = {.text = l ? l->text : (str_id){0}, .number = l ? l->number : 0};

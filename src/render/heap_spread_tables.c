@@ -4,6 +4,8 @@
 #include "render/heap_tables.h"
 #include "render/names.h"
 
+#include <assert.h>
+
 /* Over time. */
 
 enum { MOMENTS_SHOWN = 12 };
@@ -180,7 +182,7 @@ enum group_more { NOTHING_MORE, BY_THREAD, BY_TOKEN };
 /* Which columns. */
 struct group_shape {
     enum group_more more;
-    bool has_live;
+    bool has_live, has_each; /* how often it ran, and how much each time: a request is one, however often a thread took it up */
 };
 
 /* What was counted, as groups are; not the sum of rows that may be estimates. */
@@ -199,9 +201,11 @@ static void group_row(struct table *t, const struct heap_view *v, const struct h
     table_number(t, heap_shown(of[HEAP_ALLOCS]));
     if (is.has_live)
         table_number(t, heap_shown(of[HEAP_LIVE_BYTES]));
-    table_number(t, heap_shown(g->times));
-    table_number(t, each(of[HEAP_BYTES], g->times));
-    table_number(t, each(of[HEAP_ALLOCS], g->times));
+    if (is.has_each) {
+        table_number(t, heap_shown(g->times));
+        table_number(t, each(of[HEAP_BYTES], g->times));
+        table_number(t, each(of[HEAP_ALLOCS], g->times));
+    }
     if (is.more == BY_TOKEN) {
         table_number(t, each(of[HEAP_BYTES], (int64_t)v->tokens));
         table_number(t, each(of[HEAP_ALLOCS], (int64_t)v->tokens));
@@ -223,14 +227,15 @@ static struct heap_table *empty_group_table(const char *label, const char *title
         {"Count a token", "allocations_per_token", COLUMN_REAL, 0}, {title, label, COLUMN_TEXT, 0}, {"Thread", "thread", COLUMN_TEXT, 0},
         {"Tid", "tid", COLUMN_ID, 0},
     };
-    enum { LIVE = 3, TOKEN = 7, NAME = 9, THREAD = 10, COLUMNS = sizeof columns / sizeof *columns };
+    const bool is_wanted[] = {true, true, true, is.has_live, is.has_each, is.has_each, is.has_each, is.more == BY_TOKEN, is.more == BY_TOKEN, true,
+                              is.more == BY_THREAD, is.more == BY_THREAD};
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    static_assert(COLUMNS == sizeof is_wanted / sizeof *is_wanted, "one answer for each column");
     struct column wanted[COLUMNS];
     size_t n = 0;
-    for (size_t i = 0; i < COLUMNS; i++) {
-        bool is_wanted = i == LIVE ? is.has_live : i >= THREAD ? is.more == BY_THREAD : i >= NAME || i < TOKEN || is.more == BY_TOKEN;
-        if (is_wanted)
+    for (size_t i = 0; i < COLUMNS; i++)
+        if (is_wanted[i])
             wanted[n++] = columns[i];
-    }
     return heap_table_new(wanted, n);
 }
 
@@ -248,7 +253,7 @@ static struct heap_table *group_table(const struct heap_view *v, const char *lab
     own(heap_groups) struct heap_groups g = heap_groups_of(&v->heap, view_of(label), more == BY_THREAD);
     if (!g.n)
         return NULL;
-    struct group_shape is = {.more = more, .has_live = !for_eyes || any_live(&g)};
+    struct group_shape is = {.more = more, .has_live = !for_eyes || any_live(&g), .has_each = !for_eyes || strcmp(label, "request") != 0};
     struct heap_table *t = empty_group_table(label, title, times, is);
     size_t shown = heap_rows_shown(v, g.n, for_eyes);
     for (size_t i = 0; i < shown; i++)

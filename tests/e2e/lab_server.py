@@ -440,7 +440,30 @@ def recorded():
     assert took["much"]["decode"] > 3 * took["much"]["prefill"], took
 
 
+def heap():
+    """What the server allocates for each request is the same each time, nothing of it stays, and a token needs none at all."""
+    os.chdir(WORK.name)
+    asked, tokens = 30, 10
+    with Server(before=[INFEROM, "record", "--heap=exact", "-o", "run.inferom", "--"]) as s:
+        for i in range(asked):
+            s.json("/v1/completions", dict(LONG, max_tokens=tokens), X_Request_Id=f"q-{i}")
+        os.killpg(s.process.pid, signal.SIGINT)
+        status, said = s.ended()
+        if "sampling is not possible" in said:
+            print(said)
+            sys.exit(SKIP)
+        assert status == 0, said
+    found = json.loads(subprocess.run([INFEROM, "report", "run.inferom", "--heap", "--json"], stdout=subprocess.PIPE, check=True).stdout)["heap"]
+    phases = {r["phase"]: (r["times"], r["allocations"]) for r in found["phases"]}
+    print(phases, found["requests"][:3], found["leaked"])
+    assert phases["prefill"] == (asked, 0) and phases["sample"] == (asked * tokens, 0) and phases["decode"] == (asked * (tokens - 1), 0), phases
+    each = {r["request"]: (r["allocations"], r["alloc_bytes"], r["live_bytes"]) for r in found["requests"]}
+    assert len(each) == asked and len({each[f"q-{i}"] for i in range(2, asked)}) == 1 and each["q-9"][0] > 0 == each["q-9"][2], each
+    assert found["leaked"]["turns"] == asked and found["leaked"]["a"]["paths"] == 0, found["leaked"]
+    subprocess.run([INFEROM, "report", "run.inferom", "--leaks", "--leak-grade", "a", "--fail-on-leaks"], check=True, stdout=subprocess.DEVNULL)
+
+
 CASES = [answers, stop_texts, same_as_model, malformed, rude, slow, hundred_streams, queue_is_bounded, turns_are_fair, gone_clients,
-         interrupted, recorded]
+         interrupted, recorded, heap]
 next(c for c in CASES if c.__name__ == CASE)()
 print("ok")

@@ -149,6 +149,7 @@ void heap_left_write(struct heap_left *l, struct heap_target *t, struct heap_boo
     struct look k = {.t = t, .b = b, .contexts = mem_new(HEAP_THREADS_MOST * sizeof *k.contexts),
                      .is_counter = heap_shared_counts_ticks(b->shared), .period_bytes = heap_shared_period(b->shared)};
     left_init(&k.now);
+    b->knows_requests = true;
     look_at_all(&k);
     write_changes(&k, l, now_ns);
     free(k.contexts);

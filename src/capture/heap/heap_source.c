@@ -431,6 +431,8 @@ static void say_facts(struct heap_source *s, const struct heap_totals *t, const 
     fact_number(s, "heap.peak_time_ns", t->peak_ns);
     fact_number(s, "heap.unknown_frees", t->unknown_frees);
     fact_number(s, "heap.unseen", t->unseen);
+    if (s->book.knows_requests)
+        fact_text(s, "heap.requests", "known");
     if (*r->note)
         fact_text(s, "heap.note", r->note);
 }

@@ -29,6 +29,7 @@ struct heap_book {
     struct heap_shared *shared;
     set_id heap, variance, sizes, lifetimes, blocks, mappings, left;
     bool has_variance, has_classes, has_blocks, has_mappings, has_left;
+    bool knows_requests; /* live blocks were looked at for whom they were made; nothing of it in the file means that nothing was left */
     int64_t sums[HEAP_MEASURES]; /* of everything written to the set "heap" */
 };
 
