@@ -14,6 +14,9 @@
 /* More names than this are not held; the capture begins again with none. Beside them there are symbols, tables and rings. */
 #define NAMES_MOST ((size_t)8 << 20)
 
+/* So many times as much is too much even between two drains. */
+#define NAMES_IN_BETWEEN 4
+
 enum { SOURCES_MOST = 16, TARGETS_MOST = 64 };
 
 struct running {
@@ -175,6 +178,12 @@ static void begin_again(struct recorder *r)
     for (size_t i = 0; i < r->n_sources; i++)
         if (r->sources[i].is->begin_again)
             r->sources[i].is->begin_again(r->sources[i].self, r);
+}
+
+void recorder_bound_names(struct recorder *r)
+{
+    if (capture_names_bytes(r->capture) > NAMES_IN_BETWEEN * r->plan.names_most_bytes)
+        begin_again(r);
 }
 
 static bool drain(struct recorder *r, struct err *e)

@@ -48,6 +48,10 @@ bool recorder_close(struct recorder *r, struct err *e) MUST_CHECK;
 
 /* For sources. */
 struct capture_writer *recorder_capture(struct recorder *r);
+
+/* For a source that makes many names in one go: when they are far too many the capture begins again, as it does between drains. Every
+   id that the caller has is void then. */
+void recorder_bound_names(struct recorder *r);
 void recorder_watch(struct recorder *r, int fd); /* drain when it is readable; until it hangs up */
 
 /* Processes that belong to the target and are alive: those it began with, and children that an engine has heard of. */

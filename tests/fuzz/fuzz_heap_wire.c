@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct heap_book book;
     struct heap_target t;
     heap_book_init(&book, w, shared, 64);
-    heap_target_init(&t, 0, &(struct heap_claim){.pid = NOBODY, .began_ns = 1}, area);
+    heap_target_init(&t, &book, 0, &(struct heap_claim){.pid = NOBODY, .began_ns = 1}, area);
     struct heap_area *head = (struct heap_area *)(void *)area;
     atomic_store(&head->threads, 3);
     atomic_store(&head->stacks, 8);

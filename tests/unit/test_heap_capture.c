@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 /* Rules. */
 
@@ -167,7 +168,7 @@ static void fake_init(struct fake *f)
     heap_book_init(&f->book, f->w, f->shared, 64);
     f->seen.heap = f->book.heap;
     capture_watch(f->w, (struct capture_onlooker){.self = &f->seen, .sample = on_sample});
-    heap_target_init(&f->target, 0, &(struct heap_claim){.pid = INT32_MAX, .began_ns = 1}, area);
+    heap_target_init(&f->target, &f->book, 0, &(struct heap_claim){.pid = INT32_MAX, .began_ns = 1}, area);
     f->head = (struct heap_area *)(void *)area;
     atomic_store(&f->head->threads, 2);
     atomic_store(&f->head->rows, 3);
@@ -248,6 +249,113 @@ static void samples_wrap_around(void)
     r->samples += 5;
     heap_target_write(&f.target, &f.book, 2);
     CHECK_EQ(f.seen.sums[7], (int64_t)UINT32_MAX + 4);
+}
+
+/* Purses. */
+
+static void purses_are_bounded(void)
+{
+    struct heap_account account = {.least = 100, .one = 1000, .all = 1500};
+    struct heap_purse a = {.account = &account}, b = a, c = a;
+    CHECK(heap_purse_take(&a, 1000) && !heap_purse_take(&a, 1)); /* no more for one */
+    CHECK(heap_purse_take(&b, 500) && !heap_purse_take(&b, 1));  /* no more for all */
+    CHECK(heap_purse_take(&c, 100) && !heap_purse_take(&c, 1));  /* but everybody has a little */
+    CHECK(!heap_purse_take(&c, SIZE_MAX));
+    heap_purse_keep(&a, 300);
+    heap_purse_close(&a);
+    CHECK_EQ(account.spent, 300 + 500 + 100);
+    CHECK(heap_purse_take(&b, 500) && !heap_purse_take(&c, 200));
+    heap_purse_give(&b, 5000); /* not more than it has */
+    CHECK_EQ(account.spent, 400);
+    CHECK(heap_purse_take(NULL, SIZE_MAX));
+}
+
+static void fill_rows(struct fake *f, uint32_t n)
+{
+    for (uint32_t i = 1; i <= n; i++) {
+        *row_of(f, i) = (struct heap_row){.objects_256 = 256, .bytes = i, .live_256 = 256, .live_bytes = i, .samples = 1};
+        *rest_of(f, i) = (struct heap_row_rest){.variance = 1};
+    }
+    atomic_store(&f->head->rows, n + 1);
+}
+
+/* There is room for 512 rows: the others are one, and the sums are what they would be. When there is room again, they are told one by one. */
+static void rows_beyond_the_limit_are_one(void)
+{
+    enum { N = 2000 };
+    const int64_t bytes = (int64_t)N * (N + 1) / 2;
+    FAKE(f);
+    f.book.bytes = (struct heap_account){.least = 1 << 16, .one = 1 << 16, .all = 1 << 16};
+    fill_rows(&f, N);
+    heap_target_write(&f.target, &f.book, 1);
+    CHECK_EQ(f.seen.rows, 511 + 1);
+    CHECK_EQ(f.target.beyond, N - 511);
+    CHECK_EQ(f.seen.sums[0], N);
+    CHECK_EQ(f.seen.sums[1], bytes);
+    CHECK_EQ(f.seen.sums[3], bytes);
+    CHECK_EQ(f.seen.sums[7], N);
+    heap_target_write(&f.target, &f.book, 2);
+    CHECK_EQ(f.seen.rows, 512); /* nothing changed */
+    row_of(&f, N)->bytes += 5;
+    row_of(&f, N)->samples++;
+    heap_target_write(&f.target, &f.book, 3);
+    CHECK_EQ(f.seen.rows, 513);
+    CHECK_EQ(f.seen.sums[1], bytes + 5);
+    CHECK_EQ(f.seen.sums[7], N + 1);
+    f.book.bytes.one = f.book.bytes.all = 1 << 20;
+    heap_target_write(&f.target, &f.book, 4);
+    CHECK_EQ(f.seen.rows, 513 + (N - 511) + 1);
+    CHECK_EQ(f.target.beyond, 0);
+    CHECK_EQ(f.seen.sums[0], N);
+    CHECK_EQ(f.seen.sums[1], bytes + 5);
+    CHECK_EQ(f.seen.sums[7], N + 1);
+    struct heap_totals totals = {0};
+    heap_target_end_is_peak(&f.target, &f.book, 5);
+    heap_target_totals(&f.target, f.shared, &totals);
+    CHECK_EQ(totals.live_bytes, bytes);
+    CHECK_EQ(f.seen.sums[5], bytes);
+}
+
+/* What is said to be there and is not: nobody makes the pages by looking. */
+static void empty_tables_stay_empty(void)
+{
+    FAKE(f);
+    atomic_store(&f.head->threads, HEAP_THREADS_MOST);
+    atomic_store(&f.head->stacks, HEAP_STACKS_MOST);
+    atomic_store(&f.head->rows, HEAP_ROWS_MOST);
+    atomic_store(&f.head->levels, HEAP_LEVELS);
+    atomic_store(&f.head->blocks_head, HEAP_BLOCKS_BYTES / sizeof(struct heap_freed));
+    heap_target_read(&f.target, &f.book, 1);
+    CHECK(heap_target_name(&f.target, &f.book, UINT64_MAX));
+    heap_target_write(&f.target, &f.book, 2);
+    heap_target_blocks(&f.target, &f.book);
+    heap_target_totals(&f.target, f.shared, &(struct heap_totals){0});
+    CHECK_EQ(f.seen.rows, 0);
+    struct stat st;
+    CHECK(fstat(heap_shared_fd(f.shared), &st) == 0 && st.st_blocks * 512 < 1 << 18);
+    *row_of(&f, 1500000) = (struct heap_row){.objects_256 = 256, .samples = 1}; /* one page, far behind */
+    heap_target_write(&f.target, &f.book, 3);
+    CHECK_EQ(f.seen.sums[0], 1);
+    CHECK(fstat(heap_shared_fd(f.shared), &st) == 0 && st.st_blocks * 512 < 1 << 18);
+}
+
+/* Pieces and paths are bounded, and what was told is what is there. */
+static void mappings_are_bounded(void)
+{
+    struct heap_account account = {.least = 1 << 16, .one = 1 << 16, .all = 1 << 16};
+    struct heap_purse purse = {.account = &account};
+    struct heap_mappings m = {.purse = &purse};
+    struct told t = {0};
+    change(&m, &t, HEAP_MAPPED, 1, 1 << 20);
+    for (uint64_t i = 0; i < 10000; i++)
+        change(&m, &t, HEAP_UNMAPPED, 2 * i + 2, 1);
+    CHECK_EQ(t.objects, (int64_t)m.n);
+    CHECK(m.n >= 512 && m.n * sizeof *m.pieces <= 1 << 16 && m.lost > 0);
+    int64_t want = 0;
+    for (size_t i = 0; i < m.n; i++)
+        want += (int64_t)(m.pieces[i].end - m.pieces[i].start);
+    CHECK_EQ(t.bytes, want);
+    heap_mappings_done(&m);
 }
 
 static void bad_rings_are_emptied(void)
@@ -353,5 +461,9 @@ int main(void)
     samples_wrap_around();
     bad_rings_are_emptied();
     blocks_are_left_behind();
+    purses_are_bounded();
+    rows_beyond_the_limit_are_one();
+    empty_tables_stay_empty();
+    mappings_are_bounded();
     return CHECK_DONE();
 }

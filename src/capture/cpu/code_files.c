@@ -333,6 +333,8 @@ void code_files_begin_again(struct code_files *cs, struct builder *names)
             cs->rows[i].mapping = owner_of(cs, &cs->rows[i])->mapping;
 }
 
+size_t code_files_known(const struct code_files *cs) { return cs->n; }
+
 size_t code_files_count(const struct code_files *cs)
 {
     size_t n = 0;

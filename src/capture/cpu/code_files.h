@@ -57,4 +57,5 @@ const frame_id *code_files_frames(struct code_files *cs, code_file_id id, uint64
 void code_files_begin_again(struct code_files *cs, struct builder *names);
 
 size_t code_files_count(const struct code_files *cs);      /* opened */
+size_t code_files_known(const struct code_files *cs);      /* that have an id */
 size_t code_files_held_bytes(const struct code_files *cs); /* of images and tables */

@@ -26,11 +26,14 @@ void heap_left_done(struct heap_left *l)
     *l = (struct heap_left){0};
 }
 
+/* NULL: there are too many. */
 static struct heap_left_row *row_for(struct heap_left *l, uint32_t row, uint32_t request)
 {
     struct heap_left_row key = {.row = row, .request = request};
     uint64_t hash = idmap_hash_pair(&l->map, row, request);
     uint32_t found = idmap_find(&l->map, hash, same_row, l->rows, &key);
+    if (found == IDMAP_NONE && l->n >= HEAP_LEFT_MOST)
+        return NULL;
     if (found == IDMAP_NONE) {
         GROW(l->rows, l->cap, l->n + 1);
         found = (uint32_t)l->n++;
@@ -71,7 +74,7 @@ static void look_at(struct look *k, const struct heap_block *block)
 {
     struct heap_row_rest rest;
     uint64_t size = block->size & HEAP_BLOCK_SIZE;
-    if (block->row == 0 || block->row >= HEAP_ROWS_MOST || size >= (uint64_t)HEAP_VALUE_MOST)
+    if (block->row == 0 || block->row >= k->t->written_cap || size >= (uint64_t)HEAP_VALUE_MOST) /* rows that are told together have no requests */
         return;
     heap_copy(&rest, k->t->area + HEAP_RESTS_AT + block->row * sizeof rest, sizeof rest);
     uint32_t request = capture_request_at(k->b->into, context_of(k, rest.thread), (struct capture_tick){block->tick, k->is_counter});
@@ -79,7 +82,7 @@ static void look_at(struct look *k, const struct heap_block *block)
     if (!request || size > (uint64_t)HEAP_VALUE_MOST / (uint64_t)weight)
         return;
     struct heap_left_row *r = row_for(&k->now, block->row, request);
-    if (r->bytes < HEAP_VALUE_MOST && r->blocks_256 < HEAP_VALUE_MOST) { /* sums of what a target invented stop here */
+    if (r && r->bytes < HEAP_VALUE_MOST && r->blocks_256 < HEAP_VALUE_MOST) { /* sums of what a target invented stop here */
         r->blocks_256 += weight;
         r->bytes += (int64_t)size * weight / HEAP_WHOLE;
     }
@@ -89,7 +92,7 @@ static void look_at(struct look *k, const struct heap_block *block)
 static void look_at_all(struct look *k)
 {
     static_assert((HEAP_OWN_AT | HEAP_LIVE_AT) % 4096 == 0, "a page has whole blocks");
-    for (uint64_t at = HEAP_OWN_AT, end; heap_shared_written(k->b->shared, k->t->index, at, HEAP_AREA_BYTES, &at, &end); at = end)
+    for (uint64_t at = HEAP_OWN_AT, end; heap_shared_stretch(k->b->shared, k->t->index, at, HEAP_AREA_BYTES, &at, &end); at = end)
         for (; at + sizeof(struct heap_block) <= end; at += sizeof(struct heap_block)) {
             struct heap_block block;
             heap_copy(&block, k->t->area + at, sizeof block);
@@ -118,6 +121,7 @@ static void write_change(struct look *k, const struct heap_left_row *now, const 
     int64_t more[] = {whole(now->blocks_256) - whole(before->blocks_256), now->bytes - before->bytes};
     if (!more[0] && !more[1])
         return;
+    heap_book_bound_names(k->b);
     heap_copy(&rest, k->t->area + HEAP_RESTS_AT + now->row * sizeof rest, sizeof rest);
     context_id who = capture_for_request(k->b->into, context_of(k, rest.thread), now->request);
     capture_sample(k->b->into, left_set(k->b), now_ns, who, heap_stacks_find(&k->t->stacks, &k->b->naming, rest.stack, &is_new), more);

@@ -13,7 +13,7 @@
  *
  * Owns:     what the last look found.
  * Threads:  one at a time.
- * Fails:    never. Blocks of a moment that nobody knows the request of are left out.
+ * Fails:    never. Blocks of a moment that nobody knows the request of are left out, and so are those of rows that there is no room for.
  */
 #pragma once
 #include "base/idmap.h"
@@ -21,6 +21,8 @@
 
 struct heap_target;
 struct heap_book;
+
+enum { HEAP_LEFT_MOST = 1 << 18 }; /* rows by request that are told apart: 6 MiB */
 
 struct heap_left_row {
     uint32_t row, request;

@@ -48,9 +48,43 @@ static size_t first_behind(const struct heap_mappings *m, uint64_t address)
     return low;
 }
 
+static bool has_room(struct heap_mappings *m)
+{
+    size_t more = m->cap ? m->cap : 64;
+    if (m->n < m->cap)
+        return true;
+    if (m->n >= MAPPINGS_MOST || !heap_purse_take(m->purse, more * sizeof *m->pieces))
+        return false;
+    m->pieces = mem_resize(m->pieces, (m->cap + more) * sizeof *m->pieces);
+    m->cap += more;
+    return true;
+}
+
+/* NULL: it has none, or there is no room for it. */
+static char *kept_path(struct heap_mappings *m, struct view path)
+{
+    if (!path.n)
+        return NULL;
+    if (m->path_bytes + path.n > MAPPINGS_PATHS_MOST || !heap_purse_take(m->purse, path.n + 1)) {
+        m->lost++;
+        return NULL;
+    }
+    char *text = mem_text(path.at, path.n);
+    m->path_bytes += strlen(text) + 1;
+    return text;
+}
+
+static void drop_path(struct heap_mappings *m, char *path)
+{
+    if (!path)
+        return;
+    m->path_bytes -= strlen(path) + 1;
+    heap_purse_give(m->purse, strlen(path) + 1);
+    free(path);
+}
+
 static void put(struct heap_mappings *m, size_t at, struct heap_piece p)
 {
-    GROW(m->pieces, m->cap, m->n + 1);
     memmove(m->pieces + at + 1, m->pieces + at, (m->n - at) * sizeof p);
     m->pieces[at] = p;
     m->n++;
@@ -62,11 +96,17 @@ static bool cut(struct heap_mappings *m, size_t i, uint64_t start, uint64_t end,
     struct heap_piece *p = &m->pieces[i];
     uint64_t from = start > p->start ? start : p->start, to = end < p->end ? end : p->end;
     bool has_front = from > p->start, has_back = to < p->end;
+    if (has_front && has_back && !has_room(m)) { /* nobody can remember what is behind the hole */
+        to = p->end;
+        has_back = false;
+        m->lost++;
+    }
+    p = &m->pieces[i];
     tell(self, p, has_front + has_back - 1, -(int64_t)(to - from), when_ns);
     if (has_front && has_back) {
         struct heap_piece back = *p;
         back.start = to;
-        back.path = p->path ? mem_text(p->path, strlen(p->path)) : NULL;
+        back.path = p->path ? kept_path(m, view_of(p->path)) : NULL;
         p->end = from;
         put(m, i + 1, back);
         return false;
@@ -76,7 +116,7 @@ static bool cut(struct heap_mappings *m, size_t i, uint64_t start, uint64_t end,
     else if (has_back)
         p->start = to;
     else {
-        free(p->path);
+        drop_path(m, p->path);
         memmove(p, p + 1, (m->n - i - 1) * sizeof *p);
         m->n--;
         return true;
@@ -110,12 +150,12 @@ void heap_mappings_take(struct heap_mappings *m, const struct heap_mapping *news
     unmap(m, p.start, p.end, news->head.when_ns, tell, self);
     if (news->what != HEAP_MAPPED)
         return;
-    if (m->n >= MAPPINGS_MOST) {
+    if (!has_room(m)) {
         m->lost++;
         return;
     }
     p.kind = kind_of(news->flags, path);
-    p.path = path.n ? mem_text(path.at, path.n) : NULL;
+    p.path = kept_path(m, path);
     put(m, first_behind(m, p.start), p);
     tell(self, &p, 1, (int64_t)length, news->head.when_ns);
 }

@@ -7,15 +7,17 @@
  *
  *     + 200 MiB   main > load_model > mmap    map_kind=file path=/models/a.gguf weights=1
  *
- * Owns: its list. Threads: one at a time. Fails: never; above MAPPINGS_MOST pieces the rest is counted in `lost`.
+ * Owns: its list. Threads: one at a time. Fails: never; what is above MAPPINGS_MOST pieces, or what the purse does not pay for, is counted
+ * in `lost`: pieces are left out, or have no path.
  */
 #pragma once
 #include "base/view.h"
+#include "capture/heap/heap_purse.h"
 #include "inferom/heap_wire.h"
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { MAPPINGS_MOST = 1 << 16 };
+enum { MAPPINGS_MOST = 1 << 16, MAPPINGS_PATHS_MOST = 16 << 20 }; /* pieces; bytes of their paths */
 
 struct heap_piece {
     uint64_t start, end;
@@ -28,6 +30,8 @@ struct heap_mappings {
     struct heap_piece *pieces;
     size_t n, cap;
     uint64_t lost;
+    size_t path_bytes;
+    struct heap_purse *purse; /* NULL: nobody counts */
 };
 
 void heap_mappings_done(struct heap_mappings *m);

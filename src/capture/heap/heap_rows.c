@@ -42,10 +42,10 @@ static bool row_values(const struct heap_row *r, const struct heap_row_rest *o, 
     return true;
 }
 
-static bool keeps_sums(const struct heap_book *b, const int64_t values[HEAP_MEASURES])
+static bool keeps_sums(const int64_t sums[HEAP_MEASURES], const int64_t values[HEAP_MEASURES])
 {
     for (size_t m = 0; m < HEAP_MEASURES; m++)
-        if (b->sums[m] + values[m] > SUM_MOST || b->sums[m] + values[m] < -SUM_MOST)
+        if (sums[m] + values[m] > SUM_MOST || sums[m] + values[m] < -SUM_MOST)
             return false;
     return true;
 }
@@ -66,31 +66,41 @@ static void write_variance(struct heap_book *b, struct heap_written *w, const st
     capture_sample(b->into, b->variance, now_ns, who, stack, &more);
 }
 
+/* `rest` says whose it is; row 0 is nobody's. */
 static void tell_row(struct heap_target *t, struct heap_book *b, struct heap_written *w, const struct heap_row_rest *rest,
                      const int64_t more[HEAP_MEASURES], uint64_t now_ns)
 {
     bool is_new;
     for (size_t m = 0; m < HEAP_MEASURES; m++)
         b->sums[m] += more[m];
-    stack_id stack = heap_stacks_find(&t->stacks, &b->naming, rest->stack, &is_new);
+    heap_book_bound_names(b);
+    stack_id stack = w == t->written ? heap_stacks_beyond(&b->naming) : heap_stacks_find(&t->stacks, &b->naming, rest->stack, &is_new);
     context_id who = capture_in_scope(b->into, heap_target_context(t, b, rest->thread, LABELS_NONE), rest->scope);
     capture_sample(b->into, b->heap, now_ns, who, stack, more);
     write_variance(b, w, rest, now_ns, who, stack);
 }
 
-static void write_row(struct heap_target *t, struct heap_book *b, uint32_t number, uint32_t epoch, uint64_t now_ns)
+/* False: it makes no sense. */
+static bool read_row(struct heap_target *t, uint32_t number, uint32_t epoch, struct heap_row_rest *out_rest, int64_t out[HEAP_MEASURES],
+                     uint32_t *out_samples)
 {
-    struct heap_written *w = &t->written[number];
     struct heap_row r;
-    struct heap_row_rest rest;
-    int64_t now[HEAP_MEASURES], more[HEAP_MEASURES];
     heap_copy(&r, t->area + HEAP_ROWS_AT + number * sizeof r, sizeof r);
-    heap_copy(&rest, t->area + HEAP_RESTS_AT + number * sizeof rest, sizeof rest);
-    if (!row_values(&r, &rest, epoch, now)) {
-        t->damaged++;
-        return;
-    }
-    now[7] = w->values[7] + (int64_t)(uint32_t)(r.samples - w->samples);
+    heap_copy(out_rest, t->area + HEAP_RESTS_AT + number * sizeof *out_rest, sizeof *out_rest);
+    *out_samples = r.samples;
+    if (row_values(&r, out_rest, epoch, out))
+        return true;
+    t->damaged++;
+    return false;
+}
+
+/* What is new of it. */
+static void write_values(struct heap_target *t, struct heap_book *b, struct heap_written *w, const struct heap_row_rest *rest,
+                         int64_t now[HEAP_MEASURES], uint32_t samples, uint64_t now_ns)
+{
+    int64_t more[HEAP_MEASURES];
+    uint32_t taken = samples - w->samples;
+    now[7] = w->values[7] + (w == t->written ? (int64_t)(int32_t)taken : (int64_t)taken); /* only row 0 can have less than before */
     bool is_changed = false;
     for (size_t m = 0; m < HEAP_MEASURES; m++) {
         more[m] = now[m] - w->values[m];
@@ -98,13 +108,85 @@ static void write_row(struct heap_target *t, struct heap_book *b, uint32_t numbe
     }
     if (!is_changed)
         return;
-    if (!keeps_sums(b, more)) {
+    if (!keeps_sums(b->sums, more)) {
         t->damaged++;
         return;
     }
-    memcpy(w->values, now, sizeof now);
-    w->samples = r.samples;
-    tell_row(t, b, w, &rest, more, now_ns);
+    memcpy(w->values, now, sizeof w->values);
+    w->samples = samples;
+    tell_row(t, b, w, rest, more, now_ns);
+}
+
+static void write_row(struct heap_target *t, struct heap_book *b, uint32_t number, uint32_t epoch, uint64_t now_ns)
+{
+    struct heap_row_rest rest;
+    int64_t now[HEAP_MEASURES];
+    uint32_t samples;
+    if (read_row(t, number, epoch, &rest, now, &samples))
+        write_values(t, b, &t->written[number], &rest, now, samples, now_ns);
+}
+
+/* Row 0: the sum of all that there is no room for. They may become fewer, when there is room again; then they are told one by one. */
+struct beyond {
+    int64_t sums[HEAP_MEASURES];
+    double variance;
+    uint32_t samples;
+    uint64_t n;
+};
+
+static void add_beyond(struct heap_target *t, uint32_t number, uint32_t epoch, struct beyond *to)
+{
+    struct heap_row_rest rest;
+    int64_t now[HEAP_MEASURES] = {0};
+    uint32_t samples;
+    if (!read_row(t, number, epoch, &rest, now, &samples))
+        return;
+    if (!keeps_sums(to->sums, now)) {
+        t->damaged++;
+        return;
+    }
+    for (size_t m = 0; m < HEAP_MEASURES; m++)
+        to->sums[m] += now[m];
+    to->variance += rest.variance > 0 && rest.variance < (double)HEAP_VALUE_MOST ? rest.variance : 0;
+    to->samples += samples;
+    to->n++;
+}
+
+static void write_beyond(struct heap_target *t, struct heap_book *b, struct beyond *all, uint64_t now_ns)
+{
+    if (all->n || t->beyond)
+        write_values(t, b, t->written, &(struct heap_row_rest){.variance = all->variance}, all->sums, all->samples, now_ns);
+    t->beyond = all->n;
+}
+
+/* As many as there is room for. */
+static void remember_rows(struct heap_target *t, size_t n)
+{
+    while (t->written_cap < n) {
+        size_t more = t->written_cap ? t->written_cap : 512;
+        if (!heap_purse_take(&t->purse, more * sizeof *t->written))
+            return;
+        t->written = mem_resize(t->written, (t->written_cap + more) * sizeof *t->written);
+        memset(t->written + t->written_cap, 0, more * sizeof *t->written);
+        t->written_cap += more;
+    }
+}
+
+static void write_rows(struct heap_target *t, struct heap_book *b, uint32_t n, uint32_t epoch, uint64_t now_ns)
+{
+    struct beyond beyond = {0};
+    struct heap_items all = heap_items_of(t, b->shared, HEAP_ROWS_AT, sizeof(struct heap_row), n);
+    all.next = 1;
+    for (uint32_t i; (i = heap_items_next(&all)) < n;) {
+        if (i >= t->written_cap)
+            remember_rows(t, (size_t)i + 1);
+        if (i < t->written_cap)
+            write_row(t, b, i, epoch, now_ns);
+        else
+            add_beyond(t, i, epoch, &beyond);
+    }
+    if (t->written_cap)
+        write_beyond(t, b, &beyond, now_ns);
 }
 
 /*
@@ -115,7 +197,7 @@ void heap_target_end_is_peak(struct heap_target *t, struct heap_book *b, uint64_
 {
     enum { LIVE = 2, PEAK = 4 };
     int64_t live_bytes = 0, peak_bytes = 0;
-    for (size_t i = 1; i < t->written_cap; i++) {
+    for (size_t i = 0; i < t->written_cap; i++) {
         live_bytes += t->written[i].values[LIVE + 1];
         peak_bytes += t->written[i].values[PEAK + 1];
     }
@@ -123,24 +205,25 @@ void heap_target_end_is_peak(struct heap_target *t, struct heap_book *b, uint64_
         return;
     t->end_peak_bytes = live_bytes;
     t->end_peak_ns = now_ns;
-    for (size_t i = 1; i < t->written_cap; i++) {
+    for (size_t i = 0; i < t->written_cap; i++) {
         int64_t *v = t->written[i].values, more[HEAP_MEASURES] = {[PEAK] = v[LIVE] - v[PEAK], [PEAK + 1] = v[LIVE + 1] - v[PEAK + 1]};
-        struct heap_row_rest rest;
+        struct heap_row_rest rest = {0};
         if (!more[PEAK] && !more[PEAK + 1])
             continue;
         v[PEAK] = v[LIVE];
         v[PEAK + 1] = v[LIVE + 1];
-        heap_copy(&rest, t->area + HEAP_RESTS_AT + i * sizeof rest, sizeof rest);
+        if (i)
+            heap_copy(&rest, t->area + HEAP_RESTS_AT + i * sizeof rest, sizeof rest);
         tell_row(t, b, &t->written[i], &rest, more, now_ns);
     }
 }
 
 /* Classes of sizes and lifetimes, of all threads together. */
 
-static void add_classes(const struct heap_target *t, struct heap_class sizes[HEAP_CLASSES], struct heap_class lifetimes[HEAP_CLASSES])
+static void add_classes(const struct heap_target *t, const struct heap_shared *s, struct heap_class sizes[HEAP_CLASSES], struct heap_class lifetimes[HEAP_CLASSES])
 {
-    uint32_t n = heap_look32(&heap_head_of(t)->threads, HEAP_THREADS_MOST);
-    for (uint32_t i = 0; i < n; i++) {
+    struct heap_items all = heap_threads_of(t, s);
+    for (uint32_t i; (i = heap_items_next(&all)) < all.n;) {
         struct heap_thread copy;
         heap_read_thread(t, i, &copy);
         for (size_t k = 0; k < HEAP_CLASSES; k++) {
@@ -180,7 +263,7 @@ static void write_histograms(struct heap_target *t, struct heap_book *b, uint64_
         b->lifetimes = builder_set(b->naming.names, VIEW("heap.lifetimes"), measures, 2);
     }
     b->has_classes = true;
-    add_classes(t, sizes, lifetimes);
+    add_classes(t, b->shared, sizes, lifetimes);
     write_classes(t, b, b->sizes, VIEW("size_class"), sizes, t->sizes_told, now_ns);
     write_classes(t, b, b->lifetimes, VIEW("lifetime_class"), lifetimes, t->lifetimes_told, now_ns);
 }
@@ -207,11 +290,7 @@ void heap_target_write(struct heap_target *t, struct heap_book *b, uint64_t now_
     uint32_t n = heap_look32(&heap_head_of(t)->rows, HEAP_ROWS_MOST);
     uint32_t epoch = atomic_load_explicit(&heap_head_of(t)->epoch, memory_order_acquire);
     heap_target_read(t, b, now_ns); /* a row's slice is in the ring before the row is there */
-    size_t before = t->written_cap;
-    GROW(t->written, t->written_cap, (size_t)n + 1);
-    memset(t->written + before, 0, (t->written_cap - before) * sizeof *t->written);
-    for (uint32_t i = 1; i < n; i++)
-        write_row(t, b, i, epoch, now_ns);
+    write_rows(t, b, n, epoch, now_ns);
     heap_left_write(&t->left, t, b, now_ns);
     write_histograms(t, b, now_ns);
     write_series(t, b, now_ns);
@@ -222,8 +301,8 @@ void heap_target_write(struct heap_target *t, struct heap_book *b, uint64_t now_
 void heap_target_totals(const struct heap_target *t, const struct heap_shared *s, struct heap_totals *to)
 {
     struct heap_area *a = heap_head_of(t);
-    uint32_t n = heap_look32(&a->threads, HEAP_THREADS_MOST);
-    for (uint32_t i = 0; i < n; i++) {
+    struct heap_items all = heap_threads_of(t, s);
+    for (uint32_t i; (i = heap_items_next(&all)) < all.n;) {
         struct heap_thread copy;
         heap_read_thread(t, i, &copy);
         to->allocations += copy.allocations;
@@ -233,7 +312,7 @@ void heap_target_totals(const struct heap_target *t, const struct heap_shared *s
         to->exact += copy.exact_allocations;
         to->samples += copy.samples;
     }
-    for (size_t i = 1; i < t->written_cap; i++)
+    for (size_t i = 0; i < t->written_cap; i++)
         to->live_bytes += t->written[i].values[3];
     int64_t peak_bytes = atomic_load_explicit(&a->peak_bytes, memory_order_relaxed);
     if (t->end_peak_bytes > peak_bytes)
@@ -250,6 +329,9 @@ void heap_target_totals(const struct heap_target *t, const struct heap_shared *s
     to->lost_blocks += heap_look(&a->lost_blocks);
     to->lost_maps += heap_look(&a->lost_maps);
     to->damaged += t->damaged;
+    to->beyond += t->beyond;
+    to->lost_slices += t->stacks.lost_slices;
+    to->lost_mappings += t->mappings.lost + t->stacks.lost_lines;
     to->is_sampling |= atomic_load_explicit(&a->is_sampling_seen, memory_order_relaxed) != 0;
     if (!*to->allocator) {
         heap_copy(to->allocator, a->allocator, sizeof to->allocator);

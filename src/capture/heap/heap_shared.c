@@ -191,15 +191,40 @@ void heap_shared_punch(struct heap_shared *s, uint32_t i, uint64_t at, uint64_t 
     fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(heap_area_at(i) + at), (off_t)bytes);
 }
 
-bool heap_shared_written(const struct heap_shared *s, uint32_t i, uint64_t at, uint64_t end, uint64_t *out_from, uint64_t *out_to)
+bool heap_shared_stretch(const struct heap_shared *s, uint32_t i, uint64_t at, uint64_t end, uint64_t *out_from, uint64_t *out_to)
 {
     off_t area = (off_t)heap_area_at(i), from = at < end ? lseek(s->fd, area + (off_t)at, SEEK_DATA) : -1;
-    off_t to = from < 0 ? -1 : lseek(s->fd, from, SEEK_HOLE);
-    if (to < 0 || (uint64_t)(from - area) >= end)
+    if (from < 0 || from >= area + (off_t)end)
         return false;
+    off_t to = lseek(s->fd, from, SEEK_HOLE);
     *out_from = (uint64_t)(from - area);
-    *out_to = (uint64_t)(to - area) < end ? (uint64_t)(to - area) : end;
-    return *out_to > *out_from;
+    *out_to = to < from || to > area + (off_t)end ? end : (uint64_t)(to - area);
+    return true;
+}
+
+/* Page by page: looking for the end of a stretch takes time for all of it. */
+bool heap_shared_is_there(const struct heap_shared *s, uint32_t i, uint64_t at, uint64_t bytes)
+{
+    enum { PAGE = 4096 };
+    for (uint64_t page = at - at % PAGE; page < at + bytes; page += PAGE) {
+        off_t place = (off_t)(heap_area_at(i) + page);
+        if (lseek(s->fd, place, SEEK_DATA) != place)
+            return false;
+    }
+    return true;
+}
+
+uint32_t heap_items_next(struct heap_items *all)
+{
+    uint64_t from, to;
+    if (all->next < all->there_until)
+        return all->next++;
+    if (!heap_shared_stretch(all->shared, all->area, all->at + all->next * all->stride, all->at + all->n * all->stride, &from, &to))
+        return all->next = all->there_until = all->n;
+    uint64_t first = (from - all->at) / all->stride, end = (to - all->at + all->stride - 1) / all->stride;
+    all->next = first > all->next ? (uint32_t)first : all->next;
+    all->there_until = end < all->n ? (uint32_t)end : all->n;
+    return all->next++;
 }
 
 /* Emptied before anybody can have it. */

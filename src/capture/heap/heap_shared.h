@@ -51,8 +51,21 @@ uint8_t *heap_shared_area(struct heap_shared *s, uint32_t i);                   
 void heap_shared_release(struct heap_shared *s, uint32_t i);
 void heap_shared_punch(struct heap_shared *s, uint32_t i, uint64_t at, uint64_t bytes); /* of an area: all zero again */
 
-/* The next part of an area, from `at` on and before `end`, that anybody ever wrote to: reading the rest would make memory of it. False: none. */
-bool heap_shared_written(const struct heap_shared *s, uint32_t i, uint64_t at, uint64_t end, uint64_t *out_from, uint64_t *out_to);
+/*
+ * Pages of an area that nobody wrote to do not exist, and who looks makes them: a target that says its tables are full would have us fill
+ * the machine's memory with zeros. So we ask first.
+ */
+bool heap_shared_stretch(const struct heap_shared *s, uint32_t i, uint64_t at, uint64_t end, uint64_t *out_from, uint64_t *out_to);
+bool heap_shared_is_there(const struct heap_shared *s, uint32_t i, uint64_t at, uint64_t bytes);
+
+/* Items of a table, those that may have been written: for (uint32_t k; (k = heap_items_next(&all)) < n;). */
+struct heap_items {
+    const struct heap_shared *shared;
+    uint32_t area;
+    uint64_t at, stride;
+    uint32_t next, there_until, n;
+};
+uint32_t heap_items_next(struct heap_items *all); /* n: there are no more */
 
 /* The clock of blocks, in nanoseconds of CLOCK_MONOTONIC, as well as it is known by now. */
 uint64_t heap_shared_ns(const struct heap_shared *s, uint64_t tick);

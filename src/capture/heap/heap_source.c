@@ -90,6 +90,8 @@ static void free_source(void *self)
     free(s);
 }
 
+static void bound_names(void *recorder) { recorder_bound_names(recorder); }
+
 static bool start(void **out_self, const struct plan *p, struct recorder *into, struct err *e)
 {
     enum { CALM_PER_S = 50000 };
@@ -104,6 +106,8 @@ static bool start(void **out_self, const struct plan *p, struct recorder *into, 
     struct heap_source *s = mem_new(sizeof *s);
     *s = (struct heap_source){.plan = *p, .into = into, .shared = shared, .pace_fd = -1, .write_every_ns = WRITE_NS};
     heap_book_init(&s->book, recorder_capture(into), shared, p->most_depth);
+    s->book.bound_names = bound_names;
+    s->book.names_of = into;
     struct stat st;
     if (fstat(heap_shared_fd(shared), &st) == 0) {
         s->device = st.st_dev;
@@ -250,7 +254,7 @@ static void meet(struct heap_source *s, uint32_t i, const struct heap_claim *cla
     s->believed[s->n_believed++ % BELIEVED] = claim->pid;
     end_older(s, claim->pid);
     s->targets[i] = mem_new(sizeof *s->targets[i]);
-    heap_target_init(s->targets[i], i, claim, area);
+    heap_target_init(s->targets[i], &s->book, i, claim, area);
     s->processes++;
 }
 
@@ -395,6 +399,9 @@ static void note_what_is_missing(const struct heap_source *s, const struct heap_
     else if (t->is_sampling && s->plan.heap_mode == HEAP_ADAPTIVE)
         snprintf(r->note, sizeof r->note, "%.1f %% of the allocations came faster than 50 000 a second on their thread: of those, one for every %" PRIu64 " bytes was recorded",
                  t->allocations ? 100.0 - 100.0 * (double)t->exact / (double)t->allocations : 0, s->plan.heap_period_bytes);
+    size_t n = strlen(r->note);
+    if (t->beyond)
+        snprintf(r->note + n, sizeof r->note - n, "%s%" PRIu64 " stacks beyond the limit are shown as one row; totals are exact", n ? "; " : "", t->beyond);
 }
 
 static void say_losses(struct heap_source *s, const struct heap_totals *t)
@@ -407,6 +414,8 @@ static void say_losses(struct heap_source *s, const struct heap_totals *t)
         {t->lost_stacks, VIEW("stacks of which a part did not fit into the agent's ring")},
         {t->lost_blocks, VIEW("freed blocks that did not fit into the agent's ring")},
         {t->lost_maps, VIEW("mappings that did not fit into the agent's ring")},
+        {t->lost_slices, VIEW("stacks of which a part is beyond what is kept of one process")},
+        {t->lost_mappings, VIEW("mappings, or their names, beyond what is kept of one process")},
         {t->damaged, VIEW("the target spoiled the memory it shares with us")},
         {s->refused, VIEW("somebody else's process number was in the shared memory")},
     };

@@ -1,20 +1,23 @@
 #include "capture/heap/heap_stacks.h"
 #include "base/mem.h"
-#include "capture/heap/heap_shared.h"
 #include "unwind/unwind_table.h"
+
+/* What a file costs that some line of maps names, besides its path; and how many maps are paid for at a time. */
+enum { FILE_BYTES = 160, MAPS_STEP = 64 };
 
 /* What was found behind a slice, and the stack in the profile once its names were asked for. */
 struct heap_known {
     uint64_t *more;
     uint32_t n_more;
     uint8_t end; /* enum unwind_end of the slice */
-    bool has_slice, is_named;
+    bool has_slice, is_named, was_named; /* under the names of now; under any */
     stack_id stack;
 };
 
-void heap_stacks_init(struct heap_stacks *hs, int32_t pid, uint8_t *area)
+void heap_stacks_init(struct heap_stacks *hs, const struct heap_stacks_place *at)
 {
-    *hs = (struct heap_stacks){.process = {.pid = pid}, .area = area};
+    *hs = (struct heap_stacks){.process = {.pid = at->pid}, .shared = at->shared, .index = at->index, .area = at->area,
+                               .purse = at->purse, .frames = at->frames};
 }
 
 void heap_stacks_done(struct heap_stacks *hs)
@@ -28,23 +31,54 @@ void heap_stacks_done(struct heap_stacks *hs)
     *hs = (struct heap_stacks){0};
 }
 
+/* NULL: there is no room for it. */
 static struct heap_known *known_at(struct heap_stacks *hs, uint32_t number)
 {
-    size_t before = hs->known_cap;
-    GROW(hs->known, hs->known_cap, (size_t)number + 1);
-    memset(hs->known + before, 0, (hs->known_cap - before) * sizeof *hs->known);
+    size_t before = hs->known_cap, cap = before ? before : 256;
+    while (cap <= number)
+        cap *= 2;
+    if (cap > before && !heap_purse_take(hs->purse, (cap - before) * sizeof *hs->known))
+        return number < before ? &hs->known[number] : NULL;
+    if (cap > before) {
+        hs->known = mem_resize(hs->known, cap * sizeof *hs->known);
+        memset(hs->known + before, 0, (cap - before) * sizeof *hs->known);
+        hs->known_cap = cap;
+    }
     return &hs->known[number];
 }
 
 /* Maps. */
 
+/* Adding one may make two more of one that was there. */
+static bool pays_for_map(struct heap_stacks *hs)
+{
+    size_t bytes = sizeof *hs->process.space.maps + sizeof *hs->process.space.walk;
+    if (hs->process.space.n + 3 <= hs->maps_paid)
+        return true;
+    if (!heap_purse_take(hs->purse, MAPS_STEP * bytes))
+        return false;
+    hs->maps_paid += MAPS_STEP;
+    return true;
+}
+
+/* A file that nobody knew before is known from then on, whoever comes and goes. */
 void heap_stacks_map(struct heap_stacks *hs, struct code_files *files, struct view line, bool is_first)
 {
     struct map_news m;
     if (is_first)
         space_clear(&hs->process.space);
-    if (maps_line_parse(line, &m))
-        space_news(&hs->process.space, files, &m);
+    if (!maps_line_parse(line, &m))
+        return;
+    size_t bytes = FILE_BYTES + m.path.n, known = code_files_known(files);
+    if (!pays_for_map(hs) || !heap_purse_take(hs->purse, bytes)) {
+        hs->lost_lines++;
+        return;
+    }
+    space_news(&hs->process.space, files, &m);
+    if (code_files_known(files) > known)
+        heap_purse_keep(hs->purse, bytes);
+    else
+        heap_purse_give(hs->purse, bytes);
 }
 
 static bool read_again(struct heap_stacks *hs, struct code_files *files, uint64_t now_ns)
@@ -178,8 +212,12 @@ void heap_stacks_slice(struct heap_stacks *hs, struct code_files *files, const s
         publish(hs, return_address, rule_for(hs, return_address, i + 1 == n, end));
     }
     struct heap_known *k = known_at(hs, s->stack);
-    if (k->has_slice || n == 0)
+    if (n == 0 || (k && k->has_slice))
         return;
+    if (!k || !heap_purse_take(hs->purse, n * sizeof *k->more)) {
+        hs->lost_slices++;
+        return;
+    }
     k->has_slice = true;
     k->end = (uint8_t)end;
     k->n_more = (uint32_t)(n - 1);
@@ -216,11 +254,19 @@ static enum unwind_end end_of(const struct heap_stack *s, const struct heap_know
 /* A stack the agent has written down, as it is now; false: it makes no sense, or is not there yet. */
 static bool read_stack(const struct heap_stacks *hs, uint32_t number, struct heap_stack *out)
 {
-    if (number == 0 || number >= HEAP_STACKS_MOST)
+    uint64_t at = HEAP_STACKS_AT + number * sizeof *out;
+    if (number == 0 || number >= HEAP_STACKS_MOST || !heap_shared_is_there(hs->shared, hs->index, at, sizeof *out))
         return false;
-    heap_copy(out, hs->area + HEAP_STACKS_AT + number * sizeof *out, sizeof *out);
+    heap_copy(out, hs->area + at, sizeof *out);
     return out->n > 0 && out->n <= HEAP_DEPTH_MOST && out->frames_at < HEAP_FRAMES_MOST &&
-           out->n <= HEAP_FRAMES_MOST - out->frames_at && out->end < HEAP_WALK_END_COUNT;
+           out->n <= HEAP_FRAMES_MOST - out->frames_at && out->end < HEAP_WALK_END_COUNT &&
+           heap_shared_is_there(hs->shared, hs->index, HEAP_FRAMES_AT + out->frames_at * sizeof(uint64_t), out->n * sizeof(uint64_t));
+}
+
+stack_id heap_stacks_beyond(struct stack_names *naming)
+{
+    frame_id all = stack_names_frame(naming, VIEW("[stacks beyond the limit]"), (struct view){0}, FRAME_NATIVE);
+    return builder_push(naming->names, STACK_ROOT, all);
 }
 
 stack_id heap_stacks_find(struct heap_stacks *hs, struct stack_names *naming, uint32_t number, bool *out_is_new)
@@ -234,6 +280,8 @@ stack_id heap_stacks_find(struct heap_stacks *hs, struct stack_names *naming, ui
         return STACK_ROOT;
     }
     struct heap_known *k = known_at(hs, number);
+    if (!k || (!k->was_named && !heap_purse_take(hs->frames, s.n + k->n_more)))
+        return heap_stacks_beyond(naming);
     uint64_t frames[HEAP_DEPTH_MOST];
     struct step steps[HEAP_DEPTH_MOST + DEPTH_MOST];
     size_t n = 0;
@@ -244,6 +292,7 @@ stack_id heap_stacks_find(struct heap_stacks *hs, struct stack_names *naming, ui
         add_step(hs, naming, k->more[i], &steps[n++]);
     enum unwind_end end = end_of(&s, k);
     k->stack = stack_names_stack(naming, steps, n, &end);
+    k->was_named = true;
     k->is_named = true;
     *out_is_new = true;
     return k->stack;

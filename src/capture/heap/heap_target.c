@@ -9,7 +9,7 @@
 struct heap_who {
     uint32_t tid;
     thread_id thread;
-    bool is_known, is_named;
+    bool is_known, is_named, is_there;
 };
 
 /* The book. */
@@ -17,7 +17,8 @@ struct heap_who {
 void heap_book_init(struct heap_book *b, struct capture_writer *into, struct heap_shared *shared, size_t most_depth)
 {
     struct builder *names = capture_names(into);
-    *b = (struct heap_book){.into = into, .shared = shared, .files = code_files_new(names, "/proc")};
+    *b = (struct heap_book){.into = into, .shared = shared, .files = code_files_new(names, "/proc"),
+                             .bytes = HEAP_ACCOUNT_OF_BYTES, .frames = HEAP_ACCOUNT_OF_FRAMES};
     b->naming = (struct stack_names){.names = names, .files = b->files, .most_depth = most_depth ? most_depth : DEPTH_MOST};
     struct measure_spec measures[HEAP_MEASURES] = {
         {VIEW("alloc_objects"), UNIT_COUNT}, {VIEW("alloc_space"), UNIT_BYTES}, {VIEW("inuse_objects"), UNIT_COUNT},
@@ -48,10 +49,12 @@ static void read_name(int32_t pid, char out[64])
     out[strcspn(out, "\n")] = '\0';
 }
 
-void heap_target_init(struct heap_target *t, uint32_t index, const struct heap_claim *claim, uint8_t *area)
+void heap_target_init(struct heap_target *t, struct heap_book *b, uint32_t index, const struct heap_claim *claim, uint8_t *area)
 {
-    *t = (struct heap_target){.index = index, .claim = *claim, .area = area, .named = 1};
-    heap_stacks_init(&t->stacks, claim->pid, area);
+    *t = (struct heap_target){.index = index, .claim = *claim, .area = area, .named = 1, .purse = {.account = &b->bytes},
+                              .frames = {.account = &b->frames}};
+    t->mappings.purse = &t->purse;
+    heap_stacks_init(&t->stacks, &(struct heap_stacks_place){claim->pid, b->shared, index, area, &t->purse, &t->frames});
     read_name(claim->pid, t->name);
 }
 
@@ -62,6 +65,8 @@ void heap_target_done(struct heap_target *t)
     heap_left_done(&t->left);
     free(t->written);
     free(t->threads);
+    heap_purse_close(&t->purse);
+    heap_purse_close(&t->frames);
 }
 
 void heap_target_begin_again(struct heap_target *t)
@@ -101,18 +106,20 @@ static void name_thread(struct heap_target *t, struct heap_book *b, struct heap_
 /* Place 0 is everybody who has none of his own: the process. */
 context_id heap_target_context(struct heap_target *t, struct heap_book *b, uint32_t thread, labels_id labels)
 {
-    struct heap_thread copy;
+    struct heap_thread copy = {0};
     size_t before = t->threads_cap;
     thread = thread < HEAP_THREADS_MOST ? thread : 0;
     GROW(t->threads, t->threads_cap, (size_t)thread + 1);
     memset(t->threads + before, 0, (t->threads_cap - before) * sizeof *t->threads);
     struct heap_who *w = &t->threads[thread];
-    heap_read_thread(t, thread, &copy);
+    w->is_there = w->is_there || heap_shared_is_there(b->shared, t->index, HEAP_THREADS_AT + thread * HEAP_THREAD_STRIDE, sizeof copy);
+    if (w->is_there)
+        heap_read_thread(t, thread, &copy);
     uint32_t tid = copy.tid && copy.tid <= INT32_MAX && thread ? copy.tid : (uint32_t)t->claim.pid;
     if (!t->has_process)
         find_process(t, b);
     if (!w->is_known || w->tid != tid) {
-        *w = (struct heap_who){.tid = tid, .is_known = true, .thread = builder_thread(b->naming.names, t->process, (int32_t)tid)};
+        *w = (struct heap_who){.tid = tid, .is_known = true, .is_there = w->is_there, .thread = builder_thread(b->naming.names, t->process, (int32_t)tid)};
         name_thread(t, b, w, &copy);
     }
     return builder_context(b->naming.names, w->thread, labels);
@@ -217,13 +224,27 @@ static void write_block(struct heap_target *t, struct heap_book *b, const struct
         t->damaged++;
         return;
     }
-    heap_copy(&row, t->area + HEAP_RESTS_AT + block->row * sizeof row, sizeof row);
+    uint64_t at = HEAP_RESTS_AT + block->row * sizeof row;
+    if (block->row >= t->written_cap && !heap_shared_is_there(b->shared, t->index, at, sizeof row)) {
+        t->damaged++;
+        return;
+    }
+    heap_book_bound_names(b);
+    heap_copy(&row, t->area + at, sizeof row);
     struct label address = {.key = builder_string(b->naming.names, VIEW("address")), .number = (int64_t)atomic_load_explicit(&block->address, memory_order_relaxed)};
     context_id who = capture_in_scope(b->into, heap_target_context(t, b, row.thread, builder_labels(b->naming.names, &address, 1)), row.scope);
     uint64_t from_ns = heap_shared_ns(b->shared, block->tick), to_ns = heap_shared_ns(b->shared, freed_tick);
     int64_t values[] = {(int64_t)size, freed_tick != 0, freed_tick && to_ns > from_ns ? (int64_t)(to_ns - from_ns) : 0};
     if (values[2] < HEAP_VALUE_MOST && from_ns < (uint64_t)HEAP_VALUE_MOST * 16)
         capture_sample(b->into, blocks_set(b), from_ns, who, heap_stacks_find(&t->stacks, &b->naming, row.stack, &is_new), values);
+}
+
+/* Up to where the ring of blocks was written without a gap, from `at` on, of these bytes; `at`: there is nothing. */
+static uint64_t blocks_until(const struct heap_target *t, const struct heap_book *b, uint64_t at, uint64_t bytes)
+{
+    uint64_t from, to, end = bytes < HEAP_BLOCKS_BYTES - at ? at + bytes : HEAP_BLOCKS_BYTES;
+    bool is_there = heap_shared_stretch(b->shared, t->index, HEAP_BLOCKS_AT + at, HEAP_BLOCKS_AT + end, &from, &to);
+    return is_there && from == HEAP_BLOCKS_AT + at ? to - HEAP_BLOCKS_AT : at;
 }
 
 static void read_blocks(struct heap_target *t, struct heap_book *b)
@@ -235,9 +256,16 @@ static void read_blocks(struct heap_target *t, struct heap_book *b)
         t->damaged++;
         t->blocks_tail = head;
     }
-    for (; t->blocks_tail != head; t->blocks_tail++) {
+    for (uint64_t there = 0; t->blocks_tail != head; t->blocks_tail++) {
         struct heap_freed f;
-        heap_copy(&f, t->area + HEAP_BLOCKS_AT + t->blocks_tail % MOST * sizeof f, sizeof f);
+        uint64_t at = t->blocks_tail % MOST * sizeof f;
+        there = at + sizeof f <= there && at ? there : blocks_until(t, b, at, (head - t->blocks_tail) * sizeof f);
+        if (at + sizeof f > there) {
+            t->damaged++;
+            t->blocks_tail = head;
+            break;
+        }
+        heap_copy(&f, t->area + HEAP_BLOCKS_AT + at, sizeof f);
         write_block(t, b, &f.block, f.freed_tick);
     }
     atomic_store_explicit(&a->blocks_tail, t->blocks_tail, memory_order_release);
@@ -259,7 +287,10 @@ void heap_target_read(struct heap_target *t, struct heap_book *b, uint64_t now_n
 bool heap_target_name(struct heap_target *t, struct heap_book *b, uint64_t until_ns)
 {
     uint32_t n = heap_look32(&heap_head_of(t)->stacks, HEAP_STACKS_MOST);
-    for (bool is_new; t->named < n; t->named++) {
+    struct heap_items all = heap_items_of(t, b->shared, HEAP_STACKS_AT, sizeof(struct heap_stack), n);
+    all.next = t->named;
+    for (bool is_new; (t->named = heap_items_next(&all)) < n; t->named++) {
+        heap_book_bound_names(b);
         heap_stacks_find(&t->stacks, &b->naming, t->named, &is_new);
         if (until_ns != UINT64_MAX && is_new && clock_monotonic_ns() >= until_ns)
             return false;
@@ -272,6 +303,7 @@ bool heap_target_name(struct heap_target *t, struct heap_book *b, uint64_t until
 static void tell_mapping(void *self, const struct heap_piece *p, int64_t objects, int64_t bytes, uint64_t when_ns)
 {
     const struct teller *to = self;
+    heap_book_bound_names(to->b);
     struct builder *names = to->b->naming.names;
     struct measure_spec measures[] = {{VIEW("mapped_objects"), UNIT_COUNT}, {VIEW("mapped_space"), UNIT_BYTES}};
     if (!to->b->has_mappings) {
@@ -295,9 +327,10 @@ static void tell_mapping(void *self, const struct heap_piece *p, int64_t objects
 
 /* Blocks that are live. */
 
-static void write_table(struct heap_target *t, struct heap_book *b, uint64_t at, uint64_t n)
+static void write_table(struct heap_target *t, struct heap_book *b, uint64_t at, uint32_t n)
 {
-    for (uint64_t i = 0; i < n; i++) {
+    struct heap_items all = heap_items_of(t, b->shared, at, sizeof(struct heap_block), n);
+    for (uint32_t i; (i = heap_items_next(&all)) < n;) {
         struct heap_block block;
         heap_copy(&block, t->area + at + i * sizeof block, sizeof block);
         if (atomic_load_explicit(&block.address, memory_order_relaxed) >= HEAP_BLOCK_NONE_COUNT)
@@ -312,5 +345,5 @@ void heap_target_blocks(struct heap_target *t, struct heap_book *b)
     for (uint32_t i = 0; i < threads; i++)
         write_table(t, b, HEAP_OWN_AT + i * HEAP_OWN_BYTES, HEAP_OWN_BLOCKS);
     for (uint32_t level = 0; level < levels; level++)
-        write_table(t, b, HEAP_LIVE_LEVEL_AT(level), HEAP_LEVEL_BLOCKS(level));
+        write_table(t, b, HEAP_LIVE_LEVEL_AT(level), (uint32_t)HEAP_LEVEL_BLOCKS(level));
 }

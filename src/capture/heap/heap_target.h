@@ -30,6 +30,9 @@ struct heap_book {
     set_id heap, variance, sizes, lifetimes, blocks, mappings, left;
     bool has_variance, has_classes, has_blocks, has_mappings, has_left;
     bool knows_requests; /* live blocks were looked at for whom they were made; nothing of it in the file means that nothing was left */
+    struct heap_account bytes, frames; /* how much may be kept of what they say */
+    void (*bound_names)(void *self); /* called before names are made: it may begin again with none. NULL: nobody minds */
+    void *names_of;
     int64_t sums[HEAP_MEASURES]; /* of everything written to the set "heap" */
 };
 
@@ -48,8 +51,10 @@ struct heap_target {
     struct heap_stacks stacks;
     struct heap_mappings mappings;
     struct heap_left left;
-    struct heap_written *written; /* by row */
+    struct heap_purse purse, frames;
+    struct heap_written *written; /* by row; row 0 is all those together that there is no room for */
     size_t written_cap;
+    uint64_t beyond; /* how many these are */
     struct heap_who *threads;
     size_t threads_cap;
     uint32_t named; /* stacks up to here have names */
@@ -64,7 +69,7 @@ struct heap_target {
     bool has_series, has_process;
 };
 
-void heap_target_init(struct heap_target *t, uint32_t index, const struct heap_claim *claim, uint8_t *area);
+void heap_target_init(struct heap_target *t, struct heap_book *b, uint32_t index, const struct heap_claim *claim, uint8_t *area);
 void heap_target_done(struct heap_target *t);
 
 void heap_target_read(struct heap_target *t, struct heap_book *b, uint64_t now_ns);   /* the rings; often */
@@ -78,6 +83,7 @@ void heap_target_begin_again(struct heap_target *t);
 struct heap_totals {
     uint64_t allocations, bytes, frees, freed_bytes, exact, samples;
     uint64_t unseen, unseen_bytes, unknown_frees, lost_stacks, lost_blocks, lost_maps, damaged;
+    uint64_t beyond, lost_slices, lost_mappings; /* there was no room for them here */
     int64_t live_bytes, peak_bytes; /* by the table of blocks: estimates where there are samples */
     uint64_t peak_ns;
     bool is_sampling;
@@ -99,6 +105,19 @@ static inline uint32_t heap_look32(const _Atomic uint32_t *v, uint32_t most)
 static inline void heap_read_thread(const struct heap_target *t, uint32_t i, struct heap_thread *out)
 {
     heap_copy(out, t->area + HEAP_THREADS_AT + i * HEAP_THREAD_STRIDE, sizeof *out);
+}
+static inline struct heap_items heap_items_of(const struct heap_target *t, const struct heap_shared *s, uint64_t at, uint64_t stride, uint32_t n)
+{
+    return (struct heap_items){.shared = s, .area = t->index, .at = at, .stride = stride, .n = n};
+}
+static inline struct heap_items heap_threads_of(const struct heap_target *t, const struct heap_shared *s)
+{
+    return heap_items_of(t, s, HEAP_THREADS_AT, HEAP_THREAD_STRIDE, heap_look32(&heap_head_of(t)->threads, HEAP_THREADS_MOST));
+}
+static inline void heap_book_bound_names(struct heap_book *b)
+{
+    if (b->bound_names)
+        b->bound_names(b->names_of);
 }
 
 /* The context of one of its threads. */
