@@ -32,9 +32,11 @@ static void put_view(const struct flame_page *page, struct buf *out)
     buf_printf(out, "&palette=%s", flame_diff_colour_names[page->diff_colours]);
 }
 
-static struct flame_side side_of(const struct flame_source *s)
+/* The page itself knows threads and processes only; other roots are in the stacks. */
+static struct flame_side side_of(const struct flame_page *page, const struct flame_source *s)
 {
-    return (struct flame_side){.label = s->path, .p = s->p, .set = s->set, .measure = s->measure};
+    bool has_roots = page->by >= ROOT_BY_PHASE;
+    return (struct flame_side){.label = s->path, .p = has_roots ? s->drawn : s->p, .set = has_roots ? s->drawn_set : s->set, .measure = s->measure};
 }
 
 static bool put_data(const struct flame_page *page, const char *title, struct sink *out, struct err *e)
@@ -42,15 +44,9 @@ static bool put_data(const struct flame_page *page, const char *title, struct si
     own(buf) struct buf view;
     buf_init(&view, 1000);
     put_view(page, &view);
-    struct flame_input input = {.title = title, .before = side_of(&page->source), .view = view.data};
-    if (page->by >= ROOT_BY_PHASE) { /* the page itself knows threads and processes only */
-        input.before.p = page->p;
-        input.before.set = page->set;
-    }
-    if (page->difference) {
-        input.before = side_of(&page->before);
-        input.after = side_of(&page->source);
-    }
+    struct flame_input input = {.title = title, .before = side_of(page, page->difference ? &page->before : &page->source), .view = view.data};
+    if (page->difference)
+        input.after = side_of(page, &page->source);
     struct base64 letters;
     struct sink packed, plain;
     own(gzip) struct gzip z;

@@ -19,12 +19,12 @@ enum flame_theme { FLAME_AUTO, FLAME_LIGHT, FLAME_DARK, FLAME_THEME_COUNT };
 enum flame_diff_layout { FLAME_UNION, FLAME_AFTER, FLAME_DIFF_LAYOUT_COUNT };
 enum flame_diff_of { FLAME_DIFF_CAUSE, FLAME_DIFF_SELF, FLAME_DIFF_TOTAL, FLAME_DIFF_OF_COUNT };
 
-/* Where something came from: for what is said about it. The profile is as it was read, before it was reshaped. */
+/* Where something came from: for what is said about it. The profile is as it was read, before it was reshaped, and as it is drawn. */
 struct flame_source {
     const char *path;
-    const struct profile *p;
-    const struct sample_set *set;
-    size_t measure;
+    const struct profile *p, *drawn;
+    const struct sample_set *set, *drawn_set;
+    size_t measure; /* in both */
 };
 
 struct flame_page {

@@ -175,12 +175,8 @@ static bool percent(const char *text, double *out, struct err *e)
     return true;
 }
 
-static bool check(const struct flame_settings *s, const struct kind *kind, struct err *e)
+static bool check(const struct flame_settings *s, struct err *e)
 {
-    if (s->diff && s->by >= ROOT_BY_PHASE && kind->write == flame_html_write) {
-        err_set(e, ERR_USAGE, "--by %s: a page about two profiles tells threads and processes apart, and no more", roots[s->by]);
-        return err_hint(e, "end the name in .svg");
-    }
     if (s->order == CALL_BY_TIME && s->diff)
         return err_set(e, ERR_USAGE, "--order time: two profiles have no common time");
     if (s->order == CALL_BY_TIME && s->inverted)
@@ -199,7 +195,7 @@ static bool check_times(const struct flame_settings *s, const struct shown *show
 
 static struct flame_source source_of(const char *path, const struct shown *s)
 {
-    return (struct flame_source){.path = path, .p = s->was.p, .set = s->was.set, .measure = s->was.measure};
+    return (struct flame_source){.path = path, .p = s->was.p, .set = s->was.set, .drawn = s->p, .drawn_set = s->set, .measure = s->was.measure};
 }
 
 static void fill_page(const struct flame_settings *s, const char *path, const struct shown *shown, struct flame_page *page)
@@ -264,7 +260,7 @@ static bool flame(const struct call *c, struct err *e)
     own(buf) struct buf output;
     buf_init(&output, 65536);
     own(shown) struct shown shown = {0};
-    if (!choose_kind(s, &kind, e) || !check(s, kind, e) || !percent(s->min_share, &min_share, e) ||
+    if (!choose_kind(s, &kind, e) || !check(s, e) || !percent(s->min_share, &min_share, e) ||
         !choose_path(s, path, kind, &output, e) || !open_shown(s, path, &shown, e) || !check_times(s, &shown, path, e))
         return false;
     fill_page(s, path, &shown, &page);

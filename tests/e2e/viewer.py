@@ -270,6 +270,26 @@ def difference(b):
     same("callers of what is gone", {f["name"] for f in page.frames("callers")}, {"c", "main"})
 
 
+def difference_by_part(b):
+    """F12: both runs are split in the same way, and parts are those of the same name."""
+    after = b.write("after.pb", viewer_data.in_parts(1))
+    orange, new, grey = "#f08a24", "#d35f00", "#d9d9d9"
+    for by, nobody in ("phase", "(in no phase)"), ("request", "(for no request)"), ("scope", "(in no scope)"):
+        page = b.page("before.pb", viewer_data.in_parts(0), "--diff", after, "--by", by, "--diff-by", "value")
+        rows = page.app("(() => { const s = app.main.current; return app.frames().map(f => [f.name, f.w, s.paint.css[s.paint.of(f.node)]]) })()")
+        works = sorted((round(w), css) for name, w, css in rows if name == "work")
+        whole = next(w for name, w, _ in rows if name == "all")
+        wide = {part: whole * max(ms) / 4800 for part, ms in viewer_data.PARTS.items()}
+        for (got, css), part, want in zip(works, ("<sample>", "prefill", "decode"), (new, grey, orange)):
+            near(f"by {by}: {part} is as wide as it is on the larger side", got, wide[part], 1.5)
+            same(f"by {by}: work in {part}", css, want)
+        roots = {name: w for name, w, _ in rows}
+        near(f"by {by}: those that say nothing", roots[nobody], wide[None], 1.5)
+        for part in ("prefill", "decode", "<sample>"):
+            near(f"by {by}: the root {part}", roots[part], wide[part], 1.5)
+        same(f"by {by}: scopes stand in scopes", "serve" in roots, by == "scope")
+
+
 def judged_as_in_the_svg(b):
     """F12: the browser says of each frame what the program says, by value and by share, frame by frame."""
     before, after = viewer_data.two_runs()
@@ -468,7 +488,7 @@ def opened_as_asked(b):
 
 
 CASES = {f.__name__.replace("_", "-"): f for f in (
-    one_file, zoom, searching, names_are_text, tip, export, difference, judged_as_in_the_svg, inverted, sandwich, table, selecting, labelled, keyboard, looks,
+    one_file, zoom, searching, names_are_text, tip, export, difference, difference_by_part, judged_as_in_the_svg, inverted, sandwich, table, selecting, labelled, keyboard, looks,
     permalink, opened_as_asked)}
 
 

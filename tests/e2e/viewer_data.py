@@ -66,6 +66,19 @@ def pprof(samples, modules, default="/opt/server"):
     return out + b"".join(message(6, text.encode()) for text in strings)
 
 
+# In decode the same function does half as much again; in prefill nothing changed; a third part is new. In samples of 10 ms.
+PARTS = {"prefill": (1000, 1000), "decode": (2000, 3000), "<sample>": (0, 500), None: (300, 300)}
+
+
+def in_parts(side):
+    """One of two runs whose samples say what they were part of: phase, request and scopes alike."""
+    rows = []
+    for part, ms in PARTS.items():
+        labels = {"phase": part, "request": part, "scope path": f"serve > {part}"} if part else {}
+        rows += [("main;work" if part else "main;idle", 10, labels)] * (ms[side] // 10)
+    return pprof(rows, {})
+
+
 # b does twice the work it did, c is gone, d is new; a is as it was. In samples.
 BEFORE = "main;a 1000\nmain;b 500\nmain;c 400\n"
 AFTER = "main;a 1000\nmain;b 1000\nmain;d 300\n"
