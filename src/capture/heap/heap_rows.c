@@ -239,12 +239,12 @@ static void write_classes(struct heap_target *t, struct heap_book *b, set_id set
                           struct heap_class *told, uint64_t now_ns)
 {
     for (size_t k = 0; k < HEAP_CLASSES; k++) {
-        int64_t more[] = {rounded((int64_t)now[k].objects_256) - rounded((int64_t)told[k].objects_256),
-                          (int64_t)(now[k].bytes - told[k].bytes)};
         if (!is_sound((int64_t)now[k].objects_256) || !is_sound((int64_t)now[k].bytes)) {
             t->damaged++;
             continue;
         }
+        int64_t more[] = {rounded((int64_t)now[k].objects_256) - rounded((int64_t)told[k].objects_256),
+                          (int64_t)(now[k].bytes - told[k].bytes)};
         if (!more[0] && !more[1])
             continue;
         told[k] = now[k];
