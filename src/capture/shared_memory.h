@@ -14,10 +14,18 @@
 #pragma once
 #include "base/err.h"
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 /* `mapped` bytes of it, from the beginning; what nobody writes to takes no memory. */
 bool shared_memory_make(const char *name, uint64_t bytes, uint64_t mapped, int *out_fd, void **out, struct err *e) MUST_CHECK;
+
+/* What was copied is what is used: after this the compiler cannot take a second look at the original. */
+static inline void shared_memory_copy(void *to, const void *from, size_t n)
+{
+    memcpy(to, from, n);
+    __asm__ volatile("" ::: "memory");
+}
 
 /* True also when the process is gone: then it can do no harm. */
 bool shared_memory_is_in(int32_t pid, dev_t device, ino_t inode);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "capture/process_labels.h"
+#include "capture/process_list.h"
 #include "capture/recorder.h"
 
 #include <stdio.h>
@@ -21,13 +22,10 @@
 #define EVERY_NS UINT64_C(250000000)
 #define SHORTEST_NS UINT64_C(50000000) /* a rest at the end that is shorter says nothing */
 
-enum { PROCESSES_MOST = 1024 };
-
 struct watched {
-    int32_t pid;
     uint64_t cpu_ns, time_ns; /* at the last look; time 0: not looked yet */
     series_id series;
-    bool is_there, has_series;
+    bool has_series;
 };
 
 struct core {
@@ -39,8 +37,7 @@ struct core {
 
 struct cpu_use {
     const struct host *host;
-    struct watched *processes;
-    size_t n_processes, processes_cap;
+    struct process_list processes; /* struct watched */
     struct core *cores;
     size_t n_cores, cores_cap;
     uint64_t looked_ns; /* 0: the measuring has not begun */
@@ -58,6 +55,7 @@ static bool start(void **out_self, const struct plan *p, struct recorder *into, 
     (void)e;
     struct cpu_use *u = mem_new(sizeof *u);
     u->host = p->host;
+    u->processes.row_bytes = sizeof(struct watched);
     *out_self = u;
     return true;
 }
@@ -65,7 +63,7 @@ static bool start(void **out_self, const struct plan *p, struct recorder *into, 
 static void free_use(void *self)
 {
     struct cpu_use *u = self;
-    free(u->processes);
+    process_list_done(&u->processes);
     free(u->cores);
     free(u);
 }
@@ -82,30 +80,16 @@ static bool process_cpu_ns(int32_t pid, uint64_t *out)
     return true;
 }
 
-static void watch(struct cpu_use *u, int32_t pid)
-{
-    size_t i = 0;
-    while (i < u->n_processes && u->processes[i].pid != pid)
-        i++;
-    if (i == PROCESSES_MOST)
-        return;
-    if (i == u->n_processes) {
-        GROW(u->processes, u->processes_cap, u->n_processes + 1);
-        u->processes[u->n_processes++] = (struct watched){.pid = pid};
-    }
-    u->processes[i].is_there = true;
-}
-
 /* There is a reading from the second look on. Who is gone by then has no series: they would be many, and all empty. */
-static void read_process(const struct cpu_use *u, struct watched *w, struct capture_writer *into, uint64_t now_ns)
+static void read_process(const struct cpu_use *u, int32_t pid, struct watched *w, struct capture_writer *into, uint64_t now_ns)
 {
     uint64_t cpu_ns;
-    if (!process_cpu_ns(w->pid, &cpu_ns))
+    if (!process_cpu_ns(pid, &cpu_ns))
         return;
     if (w->time_ns && now_ns > w->time_ns) {
         struct builder *names = capture_names(into);
         if (!w->has_series)
-            w->series = builder_series(names, VIEW("cpu use"), UNIT_OTHER, VIEW("%"), process_labels(u->host, names, w->pid));
+            w->series = builder_series(names, VIEW("cpu use"), UNIT_OTHER, VIEW("%"), process_labels(u->host, names, pid));
         w->has_series = true;
         capture_reading(into, w->series, now_ns, 100 * (double)(cpu_ns - w->cpu_ns) / (double)(now_ns - w->time_ns));
     }
@@ -113,18 +97,13 @@ static void read_process(const struct cpu_use *u, struct watched *w, struct capt
     w->time_ns = now_ns;
 }
 
-/* Those that are gone make room; a number that comes back is somebody new. */
-static void read_processes(struct cpu_use *u, struct capture_writer *into)
+static void read_processes(struct cpu_use *u, struct recorder *into)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < u->n_processes; i++) {
-        if (!u->processes[i].is_there)
-            continue;
-        read_process(u, &u->processes[i], into, clock_monotonic_ns());
-        u->processes[i].is_there = false;
-        u->processes[kept++] = u->processes[i];
-    }
-    u->n_processes = kept;
+    size_t n;
+    const int32_t *pids = recorder_processes(into, &n);
+    process_list_update(&u->processes, pids, n, &(struct process_list_news){0});
+    for (size_t i = 0; i < u->processes.n; i++)
+        read_process(u, u->processes.pids[i], process_list_row(&u->processes, i), recorder_capture(into), clock_monotonic_ns());
 }
 
 /* Cores. /proc/stat:   cpu0 user nice system idle iowait irq softirq steal guest guest_nice */
@@ -183,11 +162,7 @@ static void read_cores(struct cpu_use *u, struct capture_writer *into)
 
 static void look(struct cpu_use *u, struct recorder *into)
 {
-    size_t n;
-    const int32_t *pids = recorder_processes(into, &n);
-    for (size_t i = 0; i < n; i++)
-        watch(u, pids[i]);
-    read_processes(u, recorder_capture(into));
+    read_processes(u, into);
     read_cores(u, recorder_capture(into));
     u->looked_ns = clock_monotonic_ns();
 }
@@ -213,8 +188,8 @@ static void begin_again(void *self, struct recorder *into)
 {
     struct cpu_use *u = self;
     (void)into;
-    for (size_t i = 0; i < u->n_processes; i++)
-        u->processes[i].has_series = false;
+    for (size_t i = 0; i < u->processes.n; i++)
+        ((struct watched *)process_list_row(&u->processes, i))->has_series = false;
     for (size_t i = 0; i < u->n_cores; i++)
         u->cores[i].has_series = false;
 }

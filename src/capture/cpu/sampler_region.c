@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "capture/shared_memory.h"
+#include "capture/shared_ring.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,13 +103,6 @@ int sampler_region_fd(const struct sampler_region *r) { return r->fd; }
 
 /* Reading. From here on nothing is as it should be until it has been looked at. */
 
-/* What was copied is what is used: after this the compiler cannot take a second look at the original. */
-static void copy_once(void *to, const void *from, size_t n)
-{
-    memcpy(to, from, n);
-    __asm__ volatile("" ::: "memory");
-}
-
 static uint64_t look(const _Atomic uint64_t *v) { return atomic_load_explicit(v, memory_order_acquire); }
 
 static uint32_t state_of(const struct sampler_region *r, uint32_t i)
@@ -120,7 +114,7 @@ static uint32_t state_of(const struct sampler_region *r, uint32_t i)
 static bool read_owner(struct sampler_region *r, uint32_t i)
 {
     struct wire_slot s;
-    copy_once(&s, &r->slots[i], sizeof s);
+    shared_memory_copy(&s, &r->slots[i], sizeof s);
     struct reading *g = &r->readings[i];
     if (s.pid == 0 || s.pid > INT32_MAX || s.tid == 0 || s.tid > INT32_MAX || s.parent_pid > INT32_MAX ||
         s.origin >= WIRE_ORIGIN_COUNT)
@@ -160,21 +154,13 @@ static bool tell_map(struct sampler_region *r, struct reading *g, const struct w
 /* One record at the reading's tail, of at most `ready` bytes. False: this cannot be one. */
 static bool read_record(struct sampler_region *r, struct reading *g, uint64_t ready, const struct sampler_listener *to)
 {
-    uint64_t at = g->tail & (r->plan.ring_bytes - 1), to_end = r->plan.ring_bytes - at;
-    const uint8_t *from = r->rings + g->thread.slot * r->plan.ring_bytes + at;
+    struct shared_ring ring = {r->rings + g->thread.slot * r->plan.ring_bytes, r->plan.ring_bytes};
+    enum shared_ring_got got = shared_ring_next(&ring, &g->tail, ready, r->record, sizeof r->record);
+    if (got != SHARED_RING_RECORD)
+        return got == SHARED_RING_PAD;
     struct wire_record head;
-    if (ready < sizeof head || to_end < sizeof head)
-        return false;
-    copy_once(&head, from, sizeof head);
-    if (head.bytes < sizeof head || head.bytes % 16 || head.bytes > ready || head.bytes > to_end)
-        return false;
-    g->tail += head.bytes;
-    if (head.kind == WIRE_PAD)
-        return head.bytes == to_end;
+    memcpy(&head, r->record, sizeof head);
     g->visit_bytes += head.bytes;
-    if (head.bytes > sizeof r->record)
-        return false;
-    copy_once(r->record, from, head.bytes);
     switch (head.kind) {
     case WIRE_SAMPLE: return tell_sample(r, g, &head, to);
     case WIRE_MAP: return tell_map(r, g, &head, to);
@@ -226,7 +212,7 @@ static void reclaim(struct sampler_region *r, uint32_t i, uint32_t state, uint64
         return;
     }
     uint32_t pid;
-    copy_once(&pid, &r->slots[i].pid, sizeof pid);
+    shared_memory_copy(&pid, &r->slots[i].pid, sizeof pid);
     bool is_alive = pid == 0 || pid > INT32_MAX || kill((pid_t)pid, 0) == 0 || errno != ESRCH;
     if (now_ns - g->passing_ns > PASSING_NS && (state == WIRE_WANTED || !is_alive))
         atomic_compare_exchange_strong(&r->slots[i].state, &state, WIRE_FREE);
@@ -271,7 +257,7 @@ static void let_go(struct sampler_region *r, struct reading *g, const struct sam
     uint64_t cpu_ns = look(&s->cpu_ns);
     if (cpu_ns > g->thread.cpu_ns)
         g->thread.cpu_ns = cpu_ns;
-    copy_once(g->thread.name, s->name, WIRE_NAME_BYTES);
+    shared_memory_copy(g->thread.name, s->name, WIRE_NAME_BYTES);
     g->thread.name[WIRE_NAME_BYTES] = '\0';
     to->ended(to->self, &g->thread);
 

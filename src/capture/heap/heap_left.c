@@ -76,7 +76,7 @@ static void look_at(struct look *k, const struct heap_block *block)
     uint64_t size = block->size & HEAP_BLOCK_SIZE;
     if (block->row == 0 || block->row >= k->t->written_cap || size >= (uint64_t)HEAP_VALUE_MOST) /* rows that are told together have no requests */
         return;
-    heap_copy(&rest, k->t->area + HEAP_RESTS_AT + block->row * sizeof rest, sizeof rest);
+    shared_memory_copy(&rest, k->t->area + HEAP_RESTS_AT + block->row * sizeof rest, sizeof rest);
     uint32_t request = capture_request_at(k->b->into, context_of(k, rest.thread), (struct capture_tick){block->tick, k->is_counter});
     int64_t weight = weight_256(k, block, size);
     if (!request || size > (uint64_t)HEAP_VALUE_MOST / (uint64_t)weight)
@@ -95,7 +95,7 @@ static void look_at_all(struct look *k)
     for (uint64_t at = HEAP_OWN_AT, end; heap_shared_stretch(k->b->shared, k->t->index, at, HEAP_AREA_BYTES, &at, &end); at = end)
         for (; at + sizeof(struct heap_block) <= end; at += sizeof(struct heap_block)) {
             struct heap_block block;
-            heap_copy(&block, k->t->area + at, sizeof block);
+            shared_memory_copy(&block, k->t->area + at, sizeof block);
             if (atomic_load_explicit(&block.address, memory_order_relaxed) >= HEAP_BLOCK_NONE_COUNT)
                 look_at(k, &block);
         }
@@ -122,7 +122,7 @@ static void write_change(struct look *k, const struct heap_left_row *now, const 
     if (!more[0] && !more[1])
         return;
     heap_book_bound_names(k->b);
-    heap_copy(&rest, k->t->area + HEAP_RESTS_AT + now->row * sizeof rest, sizeof rest);
+    shared_memory_copy(&rest, k->t->area + HEAP_RESTS_AT + now->row * sizeof rest, sizeof rest);
     context_id who = capture_for_request(k->b->into, context_of(k, rest.thread), now->request);
     capture_sample(k->b->into, left_set(k->b), now_ns, who, heap_stacks_find(&k->t->stacks, &k->b->naming, rest.stack, &is_new), more);
 }

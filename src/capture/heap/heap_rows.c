@@ -85,8 +85,8 @@ static bool read_row(struct heap_target *t, uint32_t number, uint32_t epoch, str
                      uint32_t *out_samples)
 {
     struct heap_row r;
-    heap_copy(&r, t->area + HEAP_ROWS_AT + number * sizeof r, sizeof r);
-    heap_copy(out_rest, t->area + HEAP_RESTS_AT + number * sizeof *out_rest, sizeof *out_rest);
+    shared_memory_copy(&r, t->area + HEAP_ROWS_AT + number * sizeof r, sizeof r);
+    shared_memory_copy(out_rest, t->area + HEAP_RESTS_AT + number * sizeof *out_rest, sizeof *out_rest);
     *out_samples = r.samples;
     if (row_values(&r, out_rest, epoch, out))
         return true;
@@ -213,7 +213,7 @@ void heap_target_end_is_peak(struct heap_target *t, struct heap_book *b, uint64_
         v[PEAK] = v[LIVE];
         v[PEAK + 1] = v[LIVE + 1];
         if (i)
-            heap_copy(&rest, t->area + HEAP_RESTS_AT + i * sizeof rest, sizeof rest);
+            shared_memory_copy(&rest, t->area + HEAP_RESTS_AT + i * sizeof rest, sizeof rest);
         tell_row(t, b, &t->written[i], &rest, more, now_ns);
     }
 }
@@ -334,7 +334,7 @@ void heap_target_totals(const struct heap_target *t, const struct heap_shared *s
     to->lost_mappings += t->mappings.lost + t->stacks.lost_lines;
     to->is_sampling |= atomic_load_explicit(&a->is_sampling_seen, memory_order_relaxed) != 0;
     if (!*to->allocator) {
-        heap_copy(to->allocator, a->allocator, sizeof to->allocator);
+        shared_memory_copy(to->allocator, a->allocator, sizeof to->allocator);
         to->allocator[sizeof to->allocator - 1] = '\0';
     }
 }

@@ -1,7 +1,6 @@
 #include "capture/heap/heap_shared.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "capture/shared_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -168,7 +167,7 @@ bool heap_shared_process(const struct heap_shared *s, uint32_t i, struct heap_cl
     if (atomic_load_explicit(state_of(s, i), memory_order_acquire) != HEAP_LIVE)
         return false;
     struct heap_process p;
-    heap_copy(&p, &s->processes[i], sizeof p);
+    shared_memory_copy(&p, &s->processes[i], sizeof p);
     if (p.pid == 0 || p.pid > INT32_MAX || p.parent_pid > INT32_MAX || p.origin >= HEAP_ORIGIN_COUNT)
         return false;
     *out = (struct heap_claim){

@@ -18,6 +18,7 @@
 #pragma once
 #include "base/err.h"
 #include "base/own.h"
+#include "capture/shared_memory.h"
 #include "inferom/heap_wire.h"
 #include <stdbool.h>
 #include <sys/types.h>
@@ -72,10 +73,3 @@ uint64_t heap_shared_ns(const struct heap_shared *s, uint64_t tick);
 void heap_shared_tick(struct heap_shared *s); /* look at both clocks once more */
 bool heap_shared_counts_ticks(const struct heap_shared *s); /* of the processor's counter; else the clock is CLOCK_MONOTONIC itself */
 uint64_t heap_shared_period(const struct heap_shared *s);   /* bytes between two samples */
-
-/* What was copied is what is used: after this the compiler cannot take a second look at the original. */
-static inline void heap_copy(void *to, const void *from, size_t n)
-{
-    memcpy(to, from, n);
-    __asm__ volatile("" ::: "memory");
-}

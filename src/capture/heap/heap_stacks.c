@@ -257,7 +257,7 @@ static bool read_stack(const struct heap_stacks *hs, uint32_t number, struct hea
     uint64_t at = HEAP_STACKS_AT + number * sizeof *out;
     if (number == 0 || number >= HEAP_STACKS_MOST || !heap_shared_is_there(hs->shared, hs->index, at, sizeof *out))
         return false;
-    heap_copy(out, hs->area + at, sizeof *out);
+    shared_memory_copy(out, hs->area + at, sizeof *out);
     return out->n > 0 && out->n <= HEAP_DEPTH_MOST && out->frames_at < HEAP_FRAMES_MOST &&
            out->n <= HEAP_FRAMES_MOST - out->frames_at && out->end < HEAP_WALK_END_COUNT &&
            heap_shared_is_there(hs->shared, hs->index, HEAP_FRAMES_AT + out->frames_at * sizeof(uint64_t), out->n * sizeof(uint64_t));
@@ -285,7 +285,7 @@ stack_id heap_stacks_find(struct heap_stacks *hs, struct stack_names *naming, ui
     uint64_t frames[HEAP_DEPTH_MOST];
     struct step steps[HEAP_DEPTH_MOST + DEPTH_MOST];
     size_t n = 0;
-    heap_copy(frames, hs->area + HEAP_FRAMES_AT + s.frames_at * sizeof *frames, s.n * sizeof *frames);
+    shared_memory_copy(frames, hs->area + HEAP_FRAMES_AT + s.frames_at * sizeof *frames, s.n * sizeof *frames);
     for (uint32_t i = 0; i < s.n; i++)
         add_step(hs, naming, frames[i], &steps[n++]);
     for (uint32_t i = 0; s.end == HEAP_WALK_SLICE && i < k->n_more; i++)

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "capture/process_row.h"
+#include "capture/shared_ring.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -134,8 +135,9 @@ struct teller {
     struct heap_book *b;
 };
 
-static void take_record(struct heap_target *t, struct heap_book *b, const uint8_t *record, const struct heap_record *head, uint64_t now_ns)
+static void take_record(struct heap_target *t, struct heap_book *b, const uint8_t *record, uint64_t now_ns)
 {
+    const struct heap_record *head = (const void *)record;
     if (head->kind == HEAP_SLICE) {
         const struct heap_slice *s = (const void *)record;
         if (head->bytes >= sizeof *s && s->bytes <= head->bytes - sizeof *s && s->bytes <= HEAP_SLICE_MOST)
@@ -159,22 +161,12 @@ static bool read_record(struct heap_target *t, struct heap_book *b, uint64_t rea
 {
     enum { MOST = HEAP_SLICE_MOST + 8192 };
     _Alignas(16) uint8_t record[MOST];
-    uint64_t at = t->tail & (HEAP_RING_BYTES - 1), to_end = HEAP_RING_BYTES - at;
-    const uint8_t *from = t->area + HEAP_RING_AT + at;
-    struct heap_record head;
-    if (ready < sizeof head || to_end < sizeof head)
-        return false;
-    heap_copy(&head, from, sizeof head);
-    if (head.bytes < sizeof head || head.bytes % 16 || head.bytes > ready || head.bytes > to_end)
-        return false;
-    t->tail += head.bytes;
-    if (head.kind == HEAP_PAD)
-        return head.bytes == to_end;
-    if (head.bytes > sizeof record)
-        return false;
-    heap_copy(record, from, head.bytes);
+    struct shared_ring ring = {t->area + HEAP_RING_AT, HEAP_RING_BYTES};
+    enum shared_ring_got got = shared_ring_next(&ring, &t->tail, ready, record, sizeof record);
+    if (got != SHARED_RING_RECORD)
+        return got == SHARED_RING_PAD;
     t->ring_records++;
-    take_record(t, b, record, &head, now_ns);
+    take_record(t, b, record, now_ns);
     return true;
 }
 
@@ -230,7 +222,7 @@ static void write_block(struct heap_target *t, struct heap_book *b, const struct
         return;
     }
     heap_book_bound_names(b);
-    heap_copy(&row, t->area + at, sizeof row);
+    shared_memory_copy(&row, t->area + at, sizeof row);
     struct label address = {.key = builder_string(b->naming.names, VIEW("address")), .number = (int64_t)atomic_load_explicit(&block->address, memory_order_relaxed)};
     context_id who = capture_in_scope(b->into, heap_target_context(t, b, row.thread, builder_labels(b->naming.names, &address, 1)), row.scope);
     uint64_t from_ns = heap_shared_ns(b->shared, block->tick), to_ns = heap_shared_ns(b->shared, freed_tick);
@@ -265,7 +257,7 @@ static void read_blocks(struct heap_target *t, struct heap_book *b)
             t->blocks_tail = head;
             break;
         }
-        heap_copy(&f, t->area + HEAP_BLOCKS_AT + at, sizeof f);
+        shared_memory_copy(&f, t->area + HEAP_BLOCKS_AT + at, sizeof f);
         write_block(t, b, &f.block, f.freed_tick);
     }
     atomic_store_explicit(&a->blocks_tail, t->blocks_tail, memory_order_release);
@@ -332,7 +324,7 @@ static void write_table(struct heap_target *t, struct heap_book *b, uint64_t at,
     struct heap_items all = heap_items_of(t, b->shared, at, sizeof(struct heap_block), n);
     for (uint32_t i; (i = heap_items_next(&all)) < n;) {
         struct heap_block block;
-        heap_copy(&block, t->area + at + i * sizeof block, sizeof block);
+        shared_memory_copy(&block, t->area + at + i * sizeof block, sizeof block);
         if (atomic_load_explicit(&block.address, memory_order_relaxed) >= HEAP_BLOCK_NONE_COUNT)
             write_block(t, b, &block, 0);
     }

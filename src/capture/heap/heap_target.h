@@ -104,7 +104,7 @@ static inline uint32_t heap_look32(const _Atomic uint32_t *v, uint32_t most)
 }
 static inline void heap_read_thread(const struct heap_target *t, uint32_t i, struct heap_thread *out)
 {
-    heap_copy(out, t->area + HEAP_THREADS_AT + i * HEAP_THREAD_STRIDE, sizeof *out);
+    shared_memory_copy(out, t->area + HEAP_THREADS_AT + i * HEAP_THREAD_STRIDE, sizeof *out);
 }
 static inline struct heap_items heap_items_of(const struct heap_target *t, const struct heap_shared *s, uint64_t at, uint64_t stride, uint32_t n)
 {

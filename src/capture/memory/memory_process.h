@@ -34,7 +34,6 @@ enum memory_series { MEMORY_RSS, MEMORY_ANON, MEMORY_FILE, MEMORY_SHARED, MEMORY
 
 struct memory_process {
     int32_t pid;
-    bool is_there;
     bool is_main; /* has series from its first reading on; others from the second, since most are gone by then */
     bool has_series;
     series_id series[MEMORY_SERIES_COUNT];

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "capture/memory/memory_process.h"
+#include "capture/process_list.h"
 #include "capture/recorder.h"
 
 #include <inttypes.h>
@@ -15,13 +16,12 @@
 #define PASS_NS UINT64_C(1000000)
 #define SHORTEST_NS UINT64_C(20000000) /* a rest at the end that is shorter says nothing */
 
-enum { PROCESSES_MOST = 1024, LOOKS_MOST = 64 /* in one tick */ };
+enum { LOOKS_MOST = 64 /* in one tick */ };
 
 struct memory_source {
     struct memory_watch watch;
     bool want_pss, want_touched;
-    struct memory_process *processes;
-    size_t n, cap;
+    struct process_list processes; /* struct memory_process */
     size_t next_look, next_pass;
     uint64_t tick_ns; /* when the next is due; 0: the measuring has not begun */
     uint64_t looked_ns;
@@ -46,34 +46,23 @@ static bool start(void **out_self, const struct plan *p, struct recorder *into, 
     m->watch = (struct memory_watch){.host = p->host, .into = recorder_capture(into)};
     m->want_pss = p->want_pss;
     m->want_touched = p->want_touched;
+    m->processes.row_bytes = sizeof(struct memory_process);
     *out_self = m;
     return true;
 }
 
+static struct memory_process *process_at(const struct memory_source *m, size_t i) { return process_list_row(&m->processes, i); }
+
 static void free_memory(void *self)
 {
     struct memory_source *m = self;
-    for (size_t i = 0; i < m->n; i++)
-        memory_process_done(&m->processes[i]);
-    free(m->processes);
+    for (size_t i = 0; i < m->processes.n; i++)
+        memory_process_done(process_at(m, i));
+    process_list_done(&m->processes);
     free(m);
 }
 
 /* Who is there. */
-
-static void watch(struct memory_source *m, int32_t pid)
-{
-    size_t i = 0;
-    while (i < m->n && m->processes[i].pid != pid)
-        i++;
-    if (i == PROCESSES_MOST)
-        return;
-    if (i == m->n) {
-        GROW(m->processes, m->cap, m->n + 1);
-        memory_process_init(&m->processes[m->n++], pid, !m->has_looked);
-    }
-    m->processes[i].is_there = true;
-}
 
 /* What is worth remembering of a process that is gone, or of all of them at the end. */
 static void take_facts(struct memory_source *m, const struct memory_process *p)
@@ -90,24 +79,24 @@ static void take_facts(struct memory_source *m, const struct memory_process *p)
     }
 }
 
+static void came(void *self, void *row, int32_t pid)
+{
+    const struct memory_source *m = self;
+    memory_process_init(row, pid, !m->has_looked);
+}
+
+static void gone(void *self, void *row)
+{
+    take_facts(self, row);
+    memory_process_done(row);
+}
+
 static void find_processes(struct memory_source *m, struct recorder *from)
 {
-    size_t n, kept = 0;
+    size_t n;
     const int32_t *pids = recorder_processes(from, &n);
-    for (size_t i = 0; i < n; i++)
-        watch(m, pids[i]);
+    process_list_update(&m->processes, pids, n, &(struct process_list_news){m, came, gone});
     m->has_looked |= n > 0;
-    for (size_t i = 0; i < m->n; i++) {
-        struct memory_process *p = &m->processes[i];
-        if (p->is_there) {
-            p->is_there = false;
-            m->processes[kept++] = *p;
-            continue;
-        }
-        take_facts(m, p);
-        memory_process_done(p);
-    }
-    m->n = kept;
 }
 
 /* Looking. */
@@ -115,10 +104,10 @@ static void find_processes(struct memory_source *m, struct recorder *from)
 static void look(struct memory_source *m, struct recorder *from)
 {
     find_processes(m, from);
-    size_t looks = m->n < LOOKS_MOST ? m->n : LOOKS_MOST;
+    size_t looks = m->processes.n < LOOKS_MOST ? m->processes.n : LOOKS_MOST;
     for (size_t i = 0; i < looks; i++) {
-        m->next_look = (m->next_look + 1) % m->n;
-        memory_process_look(&m->processes[m->next_look], &m->watch, clock_monotonic_ns());
+        m->next_look = (m->next_look + 1) % m->processes.n;
+        memory_process_look(process_at(m, m->next_look), &m->watch, clock_monotonic_ns());
     }
     m->looked_ns = clock_monotonic_ns();
 }
@@ -127,10 +116,10 @@ static void look(struct memory_source *m, struct recorder *from)
 static void count_pages(struct memory_source *m)
 {
     uint64_t until_ns = clock_monotonic_ns() + PASS_NS;
-    for (size_t i = 0; i < m->n && clock_monotonic_ns() < until_ns; i++) {
-        m->next_pass %= m->n;
-        memory_process_pass(&m->processes[m->next_pass], &m->watch, until_ns);
-        m->next_pass += m->processes[m->next_pass].pages.fd < 0;
+    for (size_t i = 0; i < m->processes.n && clock_monotonic_ns() < until_ns; i++) {
+        m->next_pass %= m->processes.n;
+        memory_process_pass(process_at(m, m->next_pass), &m->watch, until_ns);
+        m->next_pass += process_at(m, m->next_pass)->pages.fd < 0;
     }
 }
 
@@ -144,8 +133,8 @@ static bool begin(void *self, struct err *e)
 
 static void look_at_pss(struct memory_source *m)
 {
-    for (size_t i = 0; m->want_pss && i < m->n && i < LOOKS_MOST; i++)
-        m->has_pss |= memory_process_pss(&m->processes[i], &m->watch, clock_monotonic_ns());
+    for (size_t i = 0; m->want_pss && i < m->processes.n && i < LOOKS_MOST; i++)
+        m->has_pss |= memory_process_pss(process_at(m, i), &m->watch, clock_monotonic_ns());
 }
 
 static bool drain(void *self, struct recorder *into, struct err *e)
@@ -160,8 +149,8 @@ static bool drain(void *self, struct recorder *into, struct err *e)
     if (is_first)
         look_at_pss(m);
     count_pages(m);
-    for (size_t i = 0; m->want_touched && i < m->n; i++)
-        memory_process_touched(&m->processes[i], &m->watch, now_ns);
+    for (size_t i = 0; m->want_touched && i < m->processes.n; i++)
+        memory_process_touched(process_at(m, i), &m->watch, now_ns);
     m->tick_ns += TICK_NS;
     if (m->tick_ns < now_ns) /* we were kept from it: those that are missed are missed */
         m->tick_ns = now_ns + TICK_NS;
@@ -172,8 +161,8 @@ static void begin_again(void *self, struct recorder *into)
 {
     struct memory_source *m = self;
     (void)into;
-    for (size_t i = 0; i < m->n; i++)
-        memory_process_begin_again(&m->processes[i]);
+    for (size_t i = 0; i < m->processes.n; i++)
+        memory_process_begin_again(process_at(m, i));
 }
 
 /* The end. */
@@ -204,8 +193,8 @@ static void stop(void *self, struct recorder *into)
     if (m->tick_ns && clock_monotonic_ns() - m->looked_ns >= SHORTEST_NS)
         look(m, into);
     look_at_pss(m);
-    for (size_t i = 0; i < m->n; i++)
-        take_facts(m, &m->processes[i]);
+    for (size_t i = 0; i < m->processes.n; i++)
+        take_facts(m, process_at(m, i));
     write_facts(m);
 }
 

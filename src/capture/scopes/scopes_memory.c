@@ -85,16 +85,9 @@ void scopes_memory_free(struct scopes_memory *m)
 
 /* Reading. From here on nothing is as it should be until it has been looked at. */
 
-/* What was copied is what is used: after this the compiler cannot take a second look at the original. */
-static void copy_once(void *to, const void *from, size_t n)
-{
-    memcpy(to, from, n);
-    __asm__ volatile("" ::: "memory");
-}
-
 void scopes_memory_copy(const struct scopes_memory *m, scopes_place place, void *to, size_t bytes)
 {
-    copy_once(to, m->bytes + place - 1, bytes);
+    shared_memory_copy(to, m->bytes + place - 1, bytes);
 }
 
 static scopes_place place_of(uint32_t piece, uint32_t byte) { return (uint64_t)piece * SCOPES_PIECE_BYTES + byte + 1; }
@@ -312,7 +305,7 @@ static void meet_pieces(struct scopes_memory *m)
         if (m->known[i] || !__atomic_load_n(&m->rows[i].kind, __ATOMIC_ACQUIRE))
             continue;
         struct scopes_piece row;
-        copy_once(&row, &m->rows[i], sizeof row);
+        shared_memory_copy(&row, &m->rows[i], sizeof row);
         if (!row.process || !row.thread)
             continue;
         struct seen_process *p = process_of(m, row.process);
