@@ -419,6 +419,7 @@ static void blocks_are_left_behind(void)
     FAKE(f);
     struct left_seen seen = {.w = f.w};
     capture_watch(f.w, (struct capture_onlooker){.self = &seen, .sample = on_left});
+    *row_of(&f, 1) = *row_of(&f, 2) = (struct heap_row){.objects_256 = 3 * 256, .bytes = 2000, .live_256 = 3 * 256, .live_bytes = 2000, .samples = 3};
     put_block(&f, HEAP_OWN_AT, 310, 100, 1);
     heap_target_write(&f.target, &f.book, 1);
     CHECK_EQ(seen.samples, 0); /* nobody knows of requests */
