@@ -247,6 +247,10 @@ struct block *block_of_this_thread(void); /* made or taken over when there is no
 void *block_memory(struct block *b, size_t bytes); /* zeroed, never given back; NULL: none left */
 void threads_start(void);
 uint32_t this_tid(void);
+void heap_looks_away(void); /* the heap agent does, where there is one, until heap_looks_again(): what we need for ourselves is none of the program's memory */
+void heap_looks_again(void);
+void *pages(size_t bytes, int flags, int fd); /* mmap(), while it looks away; NULL: none */
+void *own_pages(size_t bytes);
 void thread_is_called(struct block *b, const char *name); /* from now on, whatever the system says */
 
 /* pieces.c: items; zeroed, and seen by others from item_done() on. NULL: no memory. One at a time. */

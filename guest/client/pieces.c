@@ -44,8 +44,8 @@ static bool map_most(int fd, const struct scopes_region *head)
 {
     for (uint32_t some = head->pieces; some > 0; some /= 2) {
         uint64_t all = scopes_pieces_at(head->pieces) + (uint64_t)some * SCOPES_PIECE_BYTES;
-        void *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-        if (p == MAP_FAILED)
+        void *p = pages(all, MAP_SHARED | MAP_NORESERVE, fd);
+        if (!p)
             continue;
         region = p;
         rows = (struct scopes_piece *)(void *)((uint8_t *)p + SCOPES_HEADER_BYTES);
@@ -102,12 +102,6 @@ static struct scopes_piece *take_piece(void)
 
 static uint8_t *bytes_of(const struct scopes_piece *p) { return bytes + (size_t)(p - rows) * SCOPES_PIECE_BYTES; }
 
-static void *own_pages(void)
-{
-    void *p = mmap(NULL, SCOPES_PIECE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
-}
-
 static struct scopes_piece *piece_for(struct block *b, enum scopes_piece_kind kind, uint16_t index)
 {
     struct scopes_piece *p = take_piece();
@@ -125,7 +119,7 @@ static bool next_piece(struct block *b)
     struct scopes_piece *p = &b->own_piece;
     uint8_t *at = NULL;
     if (!process_number)
-        at = own_pages();
+        at = own_pages(SCOPES_PIECE_BYTES);
     else if (b->item_pieces < UINT16_MAX && (p = piece_for(b, SCOPES_ITEMS, (uint16_t)b->item_pieces)))
         at = bytes_of(p);
     if (!at)

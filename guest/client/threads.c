@@ -29,19 +29,35 @@ static uint32_t block_count, thread_numbers;
 
 uint32_t this_tid(void) { return (uint32_t)syscall(SYS_gettid); }
 
-static void *pages(size_t bytes)
+void heap_looks_away(void)
 {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (inferom_heap_look_away)
+        inferom_heap_look_away();
+}
+
+void heap_looks_again(void)
+{
+    if (inferom_heap_look_again)
+        inferom_heap_look_again();
+}
+
+void *pages(size_t bytes, int flags, int fd)
+{
+    heap_looks_away();
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+    heap_looks_again();
     return p == MAP_FAILED ? NULL : p;
 }
+
+void *own_pages(size_t bytes) { return pages(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1); }
 
 void *block_memory(struct block *b, size_t bytes)
 {
     bytes = (bytes + 63) & ~(size_t)63;
     if (bytes > ARENA_BYTES / 4)
-        return pages(bytes);
+        return own_pages(bytes);
     if ((size_t)(b->arena_end - b->arena) < bytes) {
-        uint8_t *more = pages(ARENA_BYTES);
+        uint8_t *more = own_pages(ARENA_BYTES);
         if (!more)
             return NULL;
         b->arena = more;
@@ -57,14 +73,14 @@ static void learn_stack(struct block *b)
     pthread_attr_t a;
     void *low = NULL;
     size_t bytes = 0;
-    b->stack_low = b->stack_high = 0;
-    if (pthread_getattr_np(pthread_self(), &a) != 0)
-        return; /* then what longjmp jumped over is found a little later */
-    if (pthread_attr_getstack(&a, &low, &bytes) == 0) {
-        b->stack_low = (uintptr_t)low;
-        b->stack_high = (uintptr_t)low + bytes;
+    heap_looks_away();
+    if (pthread_getattr_np(pthread_self(), &a) == 0) { /* else what longjmp jumped over is found a little later */
+        pthread_attr_getstack(&a, &low, &bytes);
+        pthread_attr_destroy(&a);
     }
-    pthread_attr_destroy(&a);
+    heap_looks_again();
+    b->stack_low = (uintptr_t)low;
+    b->stack_high = (uintptr_t)low + bytes;
 }
 
 /* The heap agent may be here, too. What the thread allocated before its first scope is no scope's. */
@@ -108,7 +124,7 @@ static bool tell_thread(struct block *b)
 
 static struct block *make(void)
 {
-    struct block *b = pages(sizeof *b);
+    struct block *b = own_pages(sizeof *b);
     if (!b || !tell_thread(b)) {
         if (b)
             munmap(b, sizeof *b);

@@ -216,7 +216,7 @@ static bool wake_from(uint32_t state, const char *path)
 {
     if (!real_find() || !real.mmap || !atomic_compare_exchange_strong(&agent.state, &state, AGENT_STARTING))
         return false;
-    me.guard = 1;
+    me.guard = GUARD_OURS;
     if (path)
         strcpy(agent.path, path); /* NOLINT: it fits, the caller has looked */
     else
@@ -253,7 +253,7 @@ static bool follow(void)
     agent.area = NULL;
     threads_forget();
     live_forget();
-    me.guard = 1;
+    me.guard = GUARD_OURS;
     int fd = find_region(&head, &is_opened);
     bool ok = fd >= 0 && atomic_load(&agent.region->phase) == HEAP_GO && begin(fd, HEAP_BY_FORK, parent);
     if (is_opened)
@@ -288,7 +288,7 @@ __attribute__((constructor)) static void agent_constructed(void)
 __attribute__((destructor)) static void agent_ends(void)
 {
     if (atomic_load(&agent.state) == AGENT_ON && atomic_load(agent.here) && agent.area && !me.guard && me.counts) {
-        me.guard = 1;
+        me.guard = GUARD_OURS;
         ring_maps();
         me.guard = 0;
     }

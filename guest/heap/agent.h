@@ -58,6 +58,8 @@ struct here {
     }
 
 /* What a thread keeps to itself. */
+enum { GUARD_OURS = 1 }; /* as a guard: what happens now is not the target's doing, and is not counted as unseen */
+
 struct thread {
     struct heap_thread *counts; /* NULL: this thread has no place so far */
     uint64_t guard;             /* stack address of the hook we are in; 0: none */

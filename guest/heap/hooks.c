@@ -254,3 +254,15 @@ EXPORT const struct inferom_heap_counters *inferom_heap_counters(void)
         return &none;
     return (const struct inferom_heap_counters *)(const void *)&me.counts->allocations;
 }
+
+EXPORT void inferom_heap_look_away(void)
+{
+    if (!me.guard)
+        me.guard = GUARD_OURS;
+}
+
+EXPORT void inferom_heap_look_again(void)
+{
+    if (me.guard == GUARD_OURS)
+        me.guard = 0;
+}

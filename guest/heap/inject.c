@@ -205,7 +205,7 @@ EXPORT void inferom_heap_inject(const char *path, struct inject_answer *out)
     *out = (struct inject_answer){.code = wake(path)};
     if (out->code != INJECT_ON)
         return;
-    me.guard = 1; /* what the loader does here is not the program's */
+    me.guard = GUARD_OURS; /* what the loader does here is not the program's */
     dl_iterate_phdr(each_module, out);
     me.guard = 0;
 }

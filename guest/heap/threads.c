@@ -141,7 +141,7 @@ bool thread_take(void)
     me.counts->tid = (uint32_t)bare_call(SYS_gettid, 0, 0, 0, 0);
     me.rows = places[i].rows;
     me.rows_mask = places[i].rows_mask;
-    me.guard = 1; /* what follows may allocate, and is not the target's */
+    me.guard = GUARD_OURS; /* what follows may allocate, and is not the target's */
     sampling_begin();
     if (has_key)
         pthread_setspecific(key, &me);
@@ -154,7 +154,7 @@ static void thread_end(void *mine)
     struct thread *t = mine;
     if (t != &me || !me.counts || me.number == 0)
         return;
-    me.guard = 1;
+    me.guard = GUARD_OURS;
     bare_call(SYS_prctl, PR_GET_NAME, (long)me.counts->name, 0, 0);
     if (me.delta)
         atomic_fetch_add(&area()->live_bytes, me.delta);
@@ -212,7 +212,7 @@ void leave_shared(void)
 /* Is the hook that set the guard still there? A call from further out on the same stack says that it is not. */
 static bool is_left_behind(uint64_t sp)
 {
-    return me.guard != 1 && sp >= me.guard && sp >= me.stack_low && sp < me.stack_end && me.guard >= me.stack_low;
+    return me.guard != GUARD_OURS && sp >= me.guard && sp >= me.stack_low && sp < me.stack_end && me.guard >= me.stack_low;
 }
 
 static bool enter_slowly(uint64_t sp)
@@ -220,7 +220,7 @@ static bool enter_slowly(uint64_t sp)
     if (!agent.area)
         return false;
     if (me.guard && !is_left_behind(sp)) {
-        count_up(&area()->unseen, me.guard != 1);
+        count_up(&area()->unseen, me.guard != GUARD_OURS);
         return false;
     }
     me.guard = 0;

@@ -36,6 +36,10 @@ const struct inferom_heap_counters *inferom_heap_counters(void) __attribute__((w
  */
 void inferom_heap_scope(uint32_t (*here)(void)) __attribute__((weak));
 
+/* What the calling thread allocates and maps between the two is ours and not the program's: nobody counts it. */
+void inferom_heap_look_away(void) __attribute__((weak));
+void inferom_heap_look_again(void) __attribute__((weak));
+
 #ifdef __cplusplus
 }
 #endif
