@@ -196,6 +196,8 @@ def heap_knows_its_scope():
     for name, inside in ("mlp", blocks["mlp"]), ("serve", sum(blocks.values())):  # with all that is within it
         answer = report("run.inferom", "--set", "heap", "--measure", "alloc_space", "--scope", name)
         assert answer["total"] == 112 * inside, (name, answer["total"], inside)
+    shown = run(INFEROM, "report", "run.inferom", "--heap", "-n", "0").stdout
+    assert "mlp" in shown and not re.search("inferom_|inferom-|block_of_this_thread|own_pages", shown), f"memory of the profiler itself: {shown}"
 
 
 def edges_carry_calls():
