@@ -247,7 +247,8 @@ struct block *block_of_this_thread(void); /* made or taken over when there is no
 void *block_memory(struct block *b, size_t bytes); /* zeroed, never given back; NULL: none left */
 void threads_start(void);
 uint32_t this_tid(void);
-void heap_looks_away(void); /* the heap agent does, where there is one, until heap_looks_again(): what we need for ourselves is none of the program's memory */
+/* The heap agent does, where there is one, until it looks again: what we need for ourselves is none of the program's memory. They nest. */
+void heap_looks_away(void);
 void heap_looks_again(void);
 void *pages(size_t bytes, int flags, int fd); /* mmap(), while it looks away; NULL: none */
 void *own_pages(size_t bytes);

@@ -10,6 +10,7 @@
  *
  * Names and layouts are ITT's own (version 3).
  */
+#include "client.h"
 #include "ranges.h"
 
 #include <pthread.h>
@@ -82,6 +83,7 @@ static struct itt_domain *domain_create(const char *name)
 {
     if (!name)
         return NULL;
+    heap_looks_away();
     pthread_mutex_lock(&lock);
     struct itt_domain *d = domain_find(name);
     if (!d && (d = calloc(1, sizeof *d))) {
@@ -92,6 +94,7 @@ static struct itt_domain *domain_create(const char *name)
             domains = d;
     }
     pthread_mutex_unlock(&lock);
+    heap_looks_again();
     return d && d->name ? d : NULL;
 }
 
@@ -142,6 +145,7 @@ static struct itt_counter *counter_typed(const char *name, const char *domain, i
     (void)domain;
     if (!name)
         return NULL;
+    heap_looks_away();
     pthread_mutex_lock(&lock);
     struct itt_counter *c = counters;
     while (c && (strcmp(c->name, name) != 0 || c->type != (enum itt_type)type))
@@ -152,6 +156,7 @@ static struct itt_counter *counter_typed(const char *name, const char *domain, i
             counters = c;
     }
     pthread_mutex_unlock(&lock);
+    heap_looks_again();
     return c && c->name ? c : NULL;
 }
 

@@ -283,11 +283,9 @@ static void add_keys(struct saving *s)
         *words[i].id = capture_string(&s->c, words[i].text);
 }
 
-int inferom_write(const char *path)
+static int write_results(const char *path)
 {
     struct results r;
-    if (!path || !*path)
-        return -EINVAL;
     int error = results_take(&r);
     if (error)
         return error;
@@ -311,5 +309,15 @@ int inferom_write(const char *path)
     free(s.scopes.rows);
     free(s.times.rows);
     free(s.calls.rows);
+    return error;
+}
+
+int inferom_write(const char *path)
+{
+    if (!path || !*path)
+        return -EINVAL;
+    heap_looks_away();
+    int error = write_results(path);
+    heap_looks_again();
     return error;
 }

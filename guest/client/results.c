@@ -117,6 +117,7 @@ static bool find_self(struct results *r)
 int results_take(struct results *r)
 {
     *r = (struct results){0};
+    heap_looks_away();
     results_lock();
     r->epoch = GET(epoch);
     r->now = ticks_now();
@@ -142,6 +143,7 @@ void results_free(struct results *r)
     free(r->paths);
     r->paths = NULL;
     results_unlock();
+    heap_looks_again();
 }
 
 /* Buckets. */

@@ -175,7 +175,7 @@ size_t inferom_report(char *text, size_t bytes)
     return p.length;
 }
 
-int inferom_print(int fd)
+static int print(int fd)
 {
     size_t room = inferom_report(NULL, 0) + 4096; /* others go on meanwhile */
     char *text = malloc(room);
@@ -194,4 +194,12 @@ int inferom_print(int fd)
     }
     free(text);
     return 0;
+}
+
+int inferom_print(int fd)
+{
+    heap_looks_away();
+    int error = print(fd);
+    heap_looks_again();
+    return error;
 }

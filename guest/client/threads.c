@@ -29,15 +29,17 @@ static uint32_t block_count, thread_numbers;
 
 uint32_t this_tid(void) { return (uint32_t)syscall(SYS_gettid); }
 
+static __thread uint32_t times_away __attribute__((tls_model("initial-exec")));
+
 void heap_looks_away(void)
 {
-    if (inferom_heap_look_away)
+    if (times_away++ == 0 && inferom_heap_look_away)
         inferom_heap_look_away();
 }
 
 void heap_looks_again(void)
 {
-    if (inferom_heap_look_again)
+    if (--times_away == 0 && inferom_heap_look_again)
         inferom_heap_look_again();
 }
 
