@@ -1,6 +1,7 @@
 #include "analyse/root_labels.h"
 #include "base/mem.h"
 #include "model/scope_path.h"
+#include "model/settle.h"
 #include "model/span_labels.h"
 
 static const struct root_kind {
@@ -41,12 +42,14 @@ static stack_id push(struct builder *to, stack_id caller, struct view name)
     return builder_push(to, caller, builder_frame(to, (struct frame){.function = f, .kind = FRAME_SCOPE}));
 }
 
-/* What is said of this sample; empty: nothing. */
+/* What is said of this sample; empty: nothing. A moment that is none is TIME_NONE. */
 static struct view said_of(const struct root_labels *r, const struct context *c, uint64_t time_ns)
 {
     if (r->kind->span == SPAN_SCOPE)
         return scope_path_of(r->p, c->labels);
     const struct label *l = profile_label(r->p, c->labels, r->kind->key);
+    if (!l && r->spans && time_ns == TIME_NONE && r->kind->span == SPAN_PHASE)
+        return span_labels_phase(r->spans, r->p, c->labels);
     if (!l && r->spans)
         l = profile_label(r->p, span_labels_at(r->spans, r->kind->span, c->thread, time_ns), r->kind->key);
     return l ? profile_string(r->p, l->text) : (struct view){0};
@@ -78,9 +81,10 @@ static int by_root(const void *pa, const void *pb)
 struct rooted *roots_in_order(const struct root_labels *r, const struct sample_set *set, struct builder *to)
 {
     struct rooted *all = mem_new((set->n + 1) * sizeof *all);
+    bool has_moments = set->time_ns && !set_is_of_readings(r->p, set);
     for (size_t i = 0; i < set->n; i++) {
         const struct context *c = profile_context(r->p, set->contexts ? set->contexts[i] : CONTEXT_NONE);
-        all[i] = (struct rooted){root_of(r, c, set->time_ns ? set->time_ns[i] : TIME_NONE, to), i};
+        all[i] = (struct rooted){root_of(r, c, has_moments ? set->time_ns[i] : TIME_NONE, to), i};
     }
     qsort(all, set->n, sizeof *all, by_root);
     return all;

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "model/scope_path.h"
+#include "model/settle.h"
 #include "model/span_labels.h"
 #include "model/translate.h"
 
@@ -182,6 +183,7 @@ struct selection {
     bool *contexts, *stacks;
     struct range range;
     const struct span_labels *spans; /* NULL: nobody asks for phases or requests, or no span knows */
+    bool is_of_readings;             /* the set at hand (settle.h) */
 };
 
 /* What the sample itself does not say, a span of its thread may. */
@@ -204,31 +206,47 @@ static bool told_by_spans(const struct selection *sel, context_id id, uint64_t t
     return true;
 }
 
+/* Where times are those of readings, the phase is one of the scopes; and the request is known by a label only. */
+static bool told_by_scopes(const struct selection *sel, context_id id)
+{
+    const struct context *c = profile_context(sel->p, id);
+    const char *const *phases = sel->f->phases;
+    struct view phase = span_labels_phase(sel->spans, sel->p, c->labels);
+    bool is_phase = label_selected(sel->p, c->labels, VIEW("phase"), phases) || (phase.n && any_matches(phase, phases));
+    return is_phase && thread_selected(sel->p, c->thread, sel->f) && scope_selected(sel->p, c->labels, sel->f->scopes) &&
+           label_selected(sel->p, c->labels, VIEW("request"), sel->f->requests);
+}
+
 static bool sample_selected(const struct sample_set *s, size_t i, const struct selection *sel)
 {
     context_id context = s->contexts ? s->contexts[i] : (context_id){0};
     uint64_t time_ns = s->time_ns ? s->time_ns[i] : TIME_NONE;
-    return sel->stacks[s->stacks[i].i] && in_range(time_ns, sel->range) &&
-           (sel->contexts[context.i] || (sel->spans && told_by_spans(sel, context, time_ns)));
+    if (!sel->stacks[s->stacks[i].i] || !in_range(time_ns, sel->range))
+        return false;
+    if (sel->contexts[context.i] || !sel->spans)
+        return sel->contexts[context.i];
+    return sel->is_of_readings ? told_by_scopes(sel, context) : told_by_spans(sel, context, time_ns);
 }
 
 /* By stack id: whether any selected sample ends there. */
-static bool *stacks_used(const struct profile *p, const struct selection *sel)
+static bool *stacks_used(const struct profile *p, struct selection *sel)
 {
     bool *used = mem_new(profile_stacks(p));
     for (uint32_t k = 0; k < profile_sets(p); k++) {
         const struct sample_set *s = profile_set(p, (set_id){k});
+        sel->is_of_readings = set_is_of_readings(p, s);
         for (size_t i = 0; i < s->n; i++)
             used[s->stacks[i].i] |= sample_selected(s, i, sel);
     }
     return used;
 }
 
-static void copy_samples(struct translation *t, const struct selection *sel)
+static void copy_samples(struct translation *t, struct selection *sel)
 {
     for (uint32_t k = 0; k < profile_sets(t->from); k++) {
         const struct sample_set *s = profile_set(t->from, (set_id){k});
         set_id to = translate_set(t, (set_id){k});
+        sel->is_of_readings = set_is_of_readings(t->from, s);
         for (size_t i = 0; i < s->n; i++)
             if (sample_selected(s, i, sel))
                 translate_sample(t, (set_id){k}, to, i);

@@ -23,6 +23,15 @@ bool set_is_detail(const struct profile *p, const struct sample_set *set)
     return false;
 }
 
+bool set_is_of_readings(const struct profile *p, const struct sample_set *set)
+{
+    static const char *const names[] = {"heap", "heap.left", "heap.lifetimes", "heap.sizes", "heap.variance"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (view_same(profile_string(p, set->name), view_of(names[i])))
+            return true;
+    return false;
+}
+
 bool profile_is_settled(const struct profile *p)
 {
     for (uint32_t k = 0; k < profile_sets(p); k++) {

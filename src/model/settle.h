@@ -16,6 +16,12 @@
 bool set_has_changes(const struct sample_set *set);                /* over time, some of them below zero */
 bool set_is_detail(const struct profile *p, const struct sample_set *set); /* of a set whose name is its own up to a dot */
 
+/*
+ * Counters that were read now and then: the time of a row is when it was read, and what it tells of may have happened long before. So a
+ * moment says nothing about it; its labels do.
+ */
+bool set_is_of_readings(const struct profile *p, const struct sample_set *set);
+
 /* Whether settling would change anything. */
 bool profile_is_settled(const struct profile *p);
 

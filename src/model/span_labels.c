@@ -4,8 +4,9 @@
  */
 #include "model/span_labels.h"
 #include "base/mem.h"
+#include "model/scope_path.h"
 
-enum { KINDS = 2 };
+enum { KINDS = 2, PHASES_MOST = 64 }; /* a program with more of them than that uses them for something else */
 
 struct piece {
     uint64_t start_ns, end_ns;
@@ -18,6 +19,8 @@ struct span_labels {
         struct piece *rows; /* by thread, then by start */
         size_t n, cap;
     } kinds[KINDS];
+    str_id *phases; /* their names, each once */
+    size_t n_phases, cap_phases;
 };
 
 static int kind_index(enum span_kind kind) { return kind == SPAN_PHASE ? 0 : kind == SPAN_REQUEST ? 1 : -1; }
@@ -28,6 +31,17 @@ static int by_thread_and_start(const void *pa, const void *pb)
     if (a->thread != b->thread)
         return a->thread < b->thread ? -1 : 1;
     return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+static void add_phase(struct span_labels *s, str_id name)
+{
+    for (size_t i = 0; i < s->n_phases; i++)
+        if (s->phases[i].i == name.i)
+            return;
+    if (s->n_phases == PHASES_MOST)
+        return;
+    GROW(s->phases, s->cap_phases, s->n_phases + 1);
+    s->phases[s->n_phases++] = name;
 }
 
 struct span_labels *span_labels_new(const struct profile *p)
@@ -42,6 +56,9 @@ struct span_labels *span_labels_new(const struct profile *p)
         uint64_t end = span->length_ns == TIME_NONE ? TIME_NONE : span->start_ns + span->length_ns;
         GROW(k->rows, k->cap, k->n + 1);
         k->rows[k->n++] = (struct piece){span->start_ns, end, span->thread.i, span->labels};
+        const struct label *phase = span->kind == SPAN_PHASE ? profile_label(p, span->labels, VIEW("phase")) : NULL;
+        if (phase && phase->text.i)
+            add_phase(s, phase->text);
     }
     for (size_t k = 0; k < KINDS; k++)
         if (s->kinds[k].n)
@@ -56,6 +73,8 @@ void span_labels_free(struct span_labels *s)
 {
     for (size_t k = 0; s && k < KINDS; k++)
         free(s->kinds[k].rows);
+    if (s)
+        free(s->phases);
     free(s);
 }
 
@@ -77,4 +96,16 @@ labels_id span_labels_at(const struct span_labels *s, enum span_kind kind, threa
     const struct piece *last = low ? &k->rows[low - 1] : NULL;
     bool is_in = last && last->thread == thread.i && time_ns < last->end_ns;
     return is_in ? last->labels : (labels_id){0};
+}
+
+struct view span_labels_phase(const struct span_labels *s, const struct profile *p, labels_id labels)
+{
+    struct view path = scope_path_of(p, labels), name, found = {0};
+    own(buf) struct buf room;
+    buf_init(&room, SCOPE_PATH_BYTES_MOST);
+    while (s->n_phases && scope_path_next(&path, &room, &name))
+        for (size_t i = 0; i < s->n_phases; i++)
+            if (view_same(name, profile_string(p, s->phases[i])))
+                found = profile_string(p, s->phases[i]);
+    return found;
 }

@@ -21,5 +21,8 @@ struct span_labels *span_labels_new(const struct profile *p); /* NULL: no span s
 void span_labels_free(struct span_labels *s);                 /* NULL is fine */
 DEFINE_OWN(span_labels, struct span_labels *)
 
+/* For who knows no moment, but scopes: phases are scopes as well. The innermost phase among them; empty: none. */
+struct view span_labels_phase(const struct span_labels *s, const struct profile *p, labels_id labels);
+
 /* What the innermost span of this kind says, that was open on the thread at this time; labels 0: none was. */
 labels_id span_labels_at(const struct span_labels *s, enum span_kind kind, thread_id thread, uint64_t time_ns);

@@ -74,10 +74,14 @@ static const char *option_of(const struct memory_wish *w)
     return w->leaks ? "leaks" : w->between ? "between" : w->base ? "base" : w->fail_on_leaks ? "fail-on-leaks" : "heap";
 }
 
-static bool no_heap(const struct memory_wish *w, const char *path, bool filtered, struct err *e)
+static bool no_heap(const struct memory_wish *w, const char *path, const struct selection *part, bool filtered, struct err *e)
 {
     if (filtered)
-        return err_set(e, ERR_NOT_FOUND, "--%s: no allocation in %s passes the filters", option_of(w), path);
+        err_set(e, ERR_NOT_FOUND, "--%s: no allocation in %s passes the filters", option_of(w), path);
+    if (filtered && part->request.n)
+        return err_hint(e, "stacks do not know their request; --heap without --request has what each allocated");
+    if (filtered)
+        return false;
     err_set(e, ERR_USAGE, "--%s: %s has no allocations", option_of(w), path);
     return err_hint(e, "'inferom record --heap' records them");
 }
@@ -89,7 +93,7 @@ static bool compare(const struct memory_wish *w, const struct selection *part, s
     if (!selection_read(part, w->base, &base, e))
         return false;
     if (!heap_set(base.p))
-        return no_heap(w, w->base, base.filtered, e);
+        return no_heap(w, w->base, part, base.filtered, e);
     if (!heap_change_of(base.p, out->p, &change, e))
         return err_in(e, "--base");
     profile_free(out->p);
@@ -103,7 +107,7 @@ bool memory_choose(const struct memory_wish *w, const struct selection *part, co
     bool must_be = m->is_only || w->fail_on_leaks;
     const struct sample_set *set = heap_set(out->p);
     if (must_be && (!set || (out->filtered && !set->n)))
-        return no_heap(w, path, out->filtered, e);
+        return no_heap(w, path, part, out->filtered, e);
     if (w->base && !compare(w, part, out, e))
         return false;
     m->look.filtered = selection_drops_samples(part);

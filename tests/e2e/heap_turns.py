@@ -159,7 +159,21 @@ def rates():
                 want = {f"r-{i:03}": 1024 + 5120 * (i == 0) + 72 * (10 <= i < 15) + 40 * (8 <= i < 12) for i in range(30)}
                 same("what each request left behind", left, want)
     rates_as_documents()
+    parts()
     without_heap()
+
+
+def parts():
+    """Only a phase: by the scopes that allocations know, whenever the heap was read. By request only the counts are known."""
+    truth = recorded("--requests", "20", "--threads", "2")
+    for phase in truth["phases"]:
+        part = heap("--heap", "--phase", phase["phase"])
+        same(f"--phase {phase['phase']}", (part["allocations"], part["allocated_bytes"]), (phase["allocations"], phase["bytes"]))
+    made = run("flame", "run.inferom", "--set", "heap", "--measure", "alloc_objects", "--by", "phase", "-o", "-").stdout
+    towers = dict(re.findall(r"<title>(decode|prefill)\ntotal ([\d \u202f\u00a0]+) alloc_objects", made))
+    same("--by phase", {k: int(re.sub(r"\D", "", v)) for k, v in towers.items()}, {p["phase"]: p["allocations"] for p in truth["phases"]})
+    told = run("report", "run.inferom", "--heap", "--request", "r-003")
+    check("--request is refused with a reason", told.returncode == 3 and "do not know their request" in told.stderr, told.stderr)
 
 
 def rates_as_documents():

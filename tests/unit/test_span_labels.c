@@ -49,6 +49,36 @@ static size_t passing(const struct profile *p, struct filter f)
     return profile_set(part, (set_id){0})->n;
 }
 
+/* Counters that are read now and then: when says nothing, the scopes that a row knows do. */
+static void check_readings(void)
+{
+    static const struct {
+        const char *path, *phase;
+        uint64_t read_at;
+    } rows[] = {{"prefill", "prefill", 350}, {"serve > decode > attention", "decode", 150}, {"decode > prefill", "prefill", 350}, {"serve", "", 350}, {NULL, "", 150}};
+    struct builder *b = builder_new();
+    thread_id one = builder_thread(b, builder_process(b, 1, 0), 1);
+    span(b, one, SPAN_PHASE, 100, 200, label(b, "phase", "prefill"));
+    span(b, one, SPAN_PHASE, 300, 400, label(b, "phase", "decode"));
+    span(b, one, SPAN_REQUEST, 100, 400, label(b, "request", "r-1"));
+    set_id heap = builder_set(b, VIEW("heap"), &(struct measure_spec){VIEW("alloc_space"), UNIT_BYTES, {0}, 0}, 1);
+    stack_id stack = builder_push(b, STACK_ROOT, builder_frame_named(b, VIEW("main")));
+    labels_id labels[sizeof rows / sizeof *rows];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        labels[i] = rows[i].path ? label(b, "scope path", rows[i].path) : LABELS_NONE;
+        builder_sample(b, heap, rows[i].read_at, builder_context(b, one, labels[i]), stack, &(int64_t){1});
+    }
+    own(profile) struct profile *p = NULL;
+    CHECK(builder_finish(b, &p, NULL));
+    own(span_labels) struct span_labels *s = span_labels_new(p);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK(view_same(span_labels_phase(s, p, labels[i]), view_of(rows[i].phase)));
+    CHECK_EQ(passing(p, (struct filter){.phases = (const char *const[]){"prefill", NULL}}), 2);
+    CHECK_EQ(passing(p, (struct filter){.phases = (const char *const[]){"decode", NULL}}), 1);
+    CHECK_EQ(passing(p, (struct filter){.phases = (const char *const[]){"*", NULL}}), 3); /* those in none are in none */
+    CHECK_EQ(passing(p, (struct filter){.requests = (const char *const[]){"r-1", NULL}}), 0);
+}
+
 int main(void)
 {
     own(profile) struct profile *p = sample_profile();
@@ -59,6 +89,7 @@ int main(void)
     CHECK_EQ(passing(p, (struct filter){.requests = (const char *const[]){"r-1", NULL}}), 6);
     CHECK_EQ(passing(p, (struct filter){.requests = (const char *const[]){"r-1", NULL}, .phases = (const char *const[]){"decode", NULL}}), 2);
     CHECK_EQ(passing(p, (struct filter){.threads = (const char *const[]){"2", NULL}, .phases = (const char *const[]){"decode", NULL}}), 1);
+    check_readings();
     own(span_labels) struct span_labels *s = span_labels_new(p);
     CHECK(s && !span_labels_at(s, SPAN_PHASE, (thread_id){1}, TIME_NONE).i && !span_labels_at(s, SPAN_SCOPE, (thread_id){1}, 100).i);
     return CHECK_DONE();

@@ -186,7 +186,7 @@ static void *worker(void *arg)
 
 static void serve_on_threads(void)
 {
-    pthread_t all[THREADS_MOST];
+    pthread_t all[THREADS_MOST] = {0};
     for (uintptr_t i = 0; i < (uintptr_t)threads; i++) {
         int error = pthread_create(&all[i], NULL, worker, (void *)i); /* NOLINT: a number */
         if (error)

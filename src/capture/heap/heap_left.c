@@ -72,12 +72,10 @@ static int64_t weight_256(const struct look *k, const struct heap_block *block, 
 
 static void look_at(struct look *k, const struct heap_block *block)
 {
-    struct heap_row_rest rest;
     uint64_t size = block->size & HEAP_BLOCK_SIZE;
     if (block->row == 0 || block->row >= k->t->written_cap || size >= (uint64_t)HEAP_VALUE_MOST) /* rows that are told together have no requests */
         return;
-    shared_memory_copy(&rest, k->t->area + HEAP_RESTS_AT + block->row * sizeof rest, sizeof rest);
-    uint32_t request = capture_request_at(k->b->into, context_of(k, rest.thread), (struct capture_tick){block->tick, k->is_counter});
+    uint32_t request = capture_request_at(k->b->into, context_of(k, block->thread), (struct capture_tick){block->tick, k->is_counter});
     int64_t weight = weight_256(k, block, size);
     if (!request || size > (uint64_t)HEAP_VALUE_MOST / (uint64_t)weight)
         return;
