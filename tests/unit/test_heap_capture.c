@@ -131,6 +131,21 @@ static void kinds_of_pieces(void)
     }
 }
 
+/* Memory that is shared with the recorder is nobody's; what it takes the place of is gone. */
+static void ours_is_no_piece(void)
+{
+    struct heap_mappings m = {0};
+    struct told t = {0};
+    struct heap_mapping news = {.address = 4096, .length = 3 * 4096, .what = HEAP_MAPPED, .flags = MAP_SHARED};
+    heap_mappings_take(&m, &news, VIEW("/memfd:pool (deleted)"), tell, &t);
+    CHECK_EQ(t.bytes, 3 * 4096);
+    news.length = 4096;
+    heap_mappings_take(&m, &news, VIEW("/memfd:inferom-scopes (deleted)"), tell, &t);
+    CHECK_EQ(t.bytes, 2 * 4096);
+    CHECK_EQ(m.n, 1);
+    heap_mappings_done(&m);
+}
+
 /* Rows: what is written is the difference to what was, and adds up to what is. */
 
 struct seen {
@@ -456,6 +471,7 @@ int main(void)
     pieces_add_up();
     pieces_at_random();
     kinds_of_pieces();
+    ours_is_no_piece();
     rows_become_differences();
     peaks_are_what_was_live();
     invented_numbers_are_left_out();

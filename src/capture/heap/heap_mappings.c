@@ -34,6 +34,9 @@ static const char *kind_of(uint32_t flags, struct view path)
     return flags & (MAP_STACK | MAP_GROWSDOWN) ? "stack" : "anon";
 }
 
+/* What the program shares with whoever records it is no memory of its own. */
+static bool is_ours(struct view path) { return view_starts(path, VIEW("/memfd:inferom-")); }
+
 /* The first piece that ends behind the address. */
 static size_t first_behind(const struct heap_mappings *m, uint64_t address)
 {
@@ -148,7 +151,7 @@ void heap_mappings_take(struct heap_mappings *m, const struct heap_mapping *news
         return;
     p.end = p.start + length;
     unmap(m, p.start, p.end, news->head.when_ns, tell, self);
-    if (news->what != HEAP_MAPPED)
+    if (news->what != HEAP_MAPPED || is_ours(path))
         return;
     if (!has_room(m)) {
         m->lost++;
