@@ -58,6 +58,8 @@ static void say_turns(const struct heap_view *v, struct buf *out)
         buf_printf(out, " Turns: %zu request%s.", l->n_turns, l->n_turns == 1 ? "" : "s");
     else
         buf_printf(out, " Turns: %zu time%s the end of phase '%.*s'.", l->n_turns, l->n_turns == 1 ? "" : "s", (int)(phase.n < 60 ? phase.n : 60), phase.at);
+    if (l->n_turns && l->n_turns < LEAK_SURVIVES + LEAK_GROWS)
+        buf_printf(out, " Grade A takes %d or more.", LEAK_SURVIVES + LEAK_GROWS);
 }
 
 static void say_leaks(const struct heap_view *v, struct buf *out)

@@ -93,6 +93,7 @@ def few_turns():
     for n, grade in ((7, "B"), (8, "A")):
         recorded("--requests", str(n))
         same(f"{n} requests: grade of remember", leaks_of(heap("--leaks"))["remember"][0], grade)
+        same(f"{n} requests: it is said how many it takes", "Grade A takes 8 or more" in run("report", "run.inferom", "--leaks").stdout.replace("\n", " "), n < 8)
 
 
 def as_documents():
