@@ -55,7 +55,7 @@ static labels_id request_labels(void *self, thread_id thread, uint32_t request)
     return builder_labels(names, &label, 1);
 }
 
-/* What a real recorder does with a process, from one visit to its end. A table of all levels is looked at only as far as it is small. */
+/* What a real recorder does with a process, from one visit to its end. */
 static void visit(struct heap_target *t, struct heap_book *b, uint64_t now_ns)
 {
     heap_target_read(t, b, now_ns);
@@ -81,6 +81,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct heap_book book;
     struct heap_target t;
     heap_book_init(&book, w, shared, 64);
+    book.bytes = (struct heap_account){.least = 1 << 13, .one = 1 << 14, .all = 1 << 14}; /* soon spent */
+    book.frames = (struct heap_account){.least = 64, .one = 128, .all = 128};
     heap_target_init(&t, &book, 0, &(struct heap_claim){.pid = NOBODY, .began_ns = 1}, area);
     struct heap_area *head = (struct heap_area *)(void *)area;
     atomic_store(&head->threads, 3);
@@ -97,8 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size -= n;
     }
     visit(&t, &book, now_ns);
-    if (atomic_load(&head->levels) == 0 && atomic_load(&head->threads) < 8)
-        heap_target_blocks(&t, &book);
+    heap_target_blocks(&t, &book);
     heap_target_done(&t);
     heap_book_done(&book);
     heap_shared_punch(shared, 0, 0, HEAP_AREA_BYTES);

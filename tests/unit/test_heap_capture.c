@@ -331,6 +331,27 @@ static void rows_beyond_the_limit_are_one(void)
     CHECK_EQ(f.seen.sums[5], bytes);
 }
 
+/* Others have spent everything, and the process what it has in any case on something else: the sums are told all the same. */
+static void sums_have_room_in_any_case(void)
+{
+    enum { N = 2000 };
+    FAKE(f);
+    struct heap_purse greedy = {.account = &f.book.bytes};
+    while (heap_purse_take(&greedy, 1 << 20))
+        ;
+    greedy.spent = 0; /* and others were, too */
+    while (f.book.bytes.spent < f.book.bytes.all && heap_purse_take(&greedy, 1 << 10))
+        ;
+    while (heap_purse_take(&f.target.purse, 16))
+        ;
+    fill_rows(&f, N);
+    heap_target_write(&f.target, &f.book, 1);
+    CHECK_EQ(f.target.beyond, N - 63);
+    CHECK_EQ(f.seen.rows, 63 + 1);
+    CHECK_EQ(f.seen.sums[0], N);
+    CHECK_EQ(f.seen.sums[1], (int64_t)N * (N + 1) / 2);
+}
+
 /* What is said to be there and is not: nobody makes the pages by looking. */
 static void empty_tables_stay_empty(void)
 {
@@ -480,6 +501,7 @@ int main(void)
     blocks_are_left_behind();
     purses_are_bounded();
     rows_beyond_the_limit_are_one();
+    sums_have_room_in_any_case();
     empty_tables_stay_empty();
     mappings_are_bounded();
     return CHECK_DONE();

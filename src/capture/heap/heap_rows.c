@@ -9,6 +9,8 @@
 /* Beyond this nothing adds up any more. */
 #define SUM_MOST (INT64_C(1) << 61)
 
+enum { ROWS_FIRST = 64 };
+
 struct heap_written {
     int64_t values[HEAP_MEASURES];
     int64_t variance;
@@ -163,7 +165,7 @@ static void write_beyond(struct heap_target *t, struct heap_book *b, struct beyo
 static void remember_rows(struct heap_target *t, size_t n)
 {
     while (t->written_cap < n) {
-        size_t more = t->written_cap ? t->written_cap : 512;
+        size_t more = t->written_cap ? t->written_cap : ROWS_FIRST;
         if (!heap_purse_take(&t->purse, more * sizeof *t->written))
             return;
         t->written = mem_resize(t->written, (t->written_cap + more) * sizeof *t->written);
@@ -185,9 +187,11 @@ static void write_rows(struct heap_target *t, struct heap_book *b, uint32_t n, u
         else
             add_beyond(t, i, epoch, &beyond);
     }
-    if (t->written_cap)
-        write_beyond(t, b, &beyond, now_ns);
+    write_beyond(t, b, &beyond, now_ns);
 }
+
+/* Before the purse is spent on anything else: there is always room for the sum of all. */
+void heap_rows_init(struct heap_target *t) { remember_rows(t, ROWS_FIRST); }
 
 /*
  * Threads keep a little of what they allocate to themselves before the agent adds it up, so of several threads the end may

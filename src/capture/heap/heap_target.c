@@ -56,6 +56,7 @@ void heap_target_init(struct heap_target *t, struct heap_book *b, uint32_t index
                               .frames = {.account = &b->frames}};
     t->mappings.purse = &t->purse;
     heap_stacks_init(&t->stacks, &(struct heap_stacks_place){claim->pid, b->shared, index, area, &t->purse, &t->frames});
+    heap_rows_init(t);
     read_name(claim->pid, t->name);
 }
 

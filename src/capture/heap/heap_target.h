@@ -120,5 +120,7 @@ static inline void heap_book_bound_names(struct heap_book *b)
         b->bound_names(b->names_of);
 }
 
+void heap_rows_init(struct heap_target *t);
+
 /* The context of one of its threads. */
 context_id heap_target_context(struct heap_target *t, struct heap_book *b, uint32_t thread, labels_id labels);
