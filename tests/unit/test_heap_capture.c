@@ -352,6 +352,29 @@ static void sums_have_room_in_any_case(void)
     CHECK_EQ(f.seen.sums[1], (int64_t)N * (N + 1) / 2);
 }
 
+/* A stack is counted before its slice is in the ring: until it is, and maps are known, nobody looks for names. */
+static void stacks_ripen(void)
+{
+    FAKE(f);
+    struct heap_stacks *hs = &f.target.stacks;
+    struct heap_stack *s = (struct heap_stack *)(void *)(f.target.area + HEAP_STACKS_AT) + 1;
+    uint64_t *frames = (uint64_t *)(void *)(f.target.area + HEAP_FRAMES_AT);
+    atomic_store(&f.head->stacks, 2);
+    CHECK(!heap_stacks_is_ripe(hs, 1)); /* nothing is there */
+    frames[0] = 0x401234;
+    *s = (struct heap_stack){.n = 1, .end = HEAP_WALK_COMPLETE};
+    CHECK(!heap_stacks_is_ripe(hs, 1)); /* no maps */
+    heap_stacks_map(hs, f.book.files, VIEW("400000-500000 r-xp 00000000 08:01 7  /no/such/file"), true);
+    CHECK(heap_stacks_is_ripe(hs, 1));
+    s->end = HEAP_WALK_SLICE;
+    CHECK(!heap_stacks_is_ripe(hs, 1));
+    uint64_t strings = profile_strings(builder_view(capture_names(f.w)));
+    CHECK(heap_target_name(&f.target, &f.book, UINT64_MAX));
+    CHECK_EQ(profile_strings(builder_view(capture_names(f.w))), strings); /* none was made */
+    s->end = HEAP_WALK_LOST;
+    CHECK(heap_stacks_is_ripe(hs, 1) && !heap_stacks_is_ripe(hs, HEAP_STACKS_MOST));
+}
+
 /* What is said to be there and is not: nobody makes the pages by looking. */
 static void empty_tables_stay_empty(void)
 {
@@ -502,6 +525,7 @@ int main(void)
     purses_are_bounded();
     rows_beyond_the_limit_are_one();
     sums_have_room_in_any_case();
+    stacks_ripen();
     empty_tables_stay_empty();
     mappings_are_bounded();
     return CHECK_DONE();

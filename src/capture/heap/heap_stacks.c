@@ -263,6 +263,13 @@ static bool read_stack(const struct heap_stacks *hs, uint32_t number, struct hea
            heap_shared_is_there(hs->shared, hs->index, HEAP_FRAMES_AT + out->frames_at * sizeof(uint64_t), out->n * sizeof(uint64_t));
 }
 
+bool heap_stacks_is_ripe(const struct heap_stacks *hs, uint32_t number)
+{
+    struct heap_stack s;
+    bool has_slice = number < hs->known_cap && hs->known[number].has_slice;
+    return hs->process.space.n && read_stack(hs, number, &s) && (s.end != HEAP_WALK_SLICE || has_slice);
+}
+
 stack_id heap_stacks_beyond(struct stack_names *naming)
 {
     frame_id all = stack_names_frame(naming, VIEW("[stacks beyond the limit]"), (struct view){0}, FRAME_NATIVE);

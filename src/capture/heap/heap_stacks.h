@@ -63,6 +63,9 @@ void heap_stacks_unloaded(struct heap_stacks *hs, struct code_files *files); /* 
 /* The stack in the profile. *out_is_new: it took time to find its names; else it was known. */
 stack_id heap_stacks_find(struct heap_stacks *hs, struct stack_names *naming, uint32_t number, bool *out_is_new);
 
+/* Is all there that its names are made of? The agent counts a stack before it has written it down; whoever allocates there comes later. */
+bool heap_stacks_is_ripe(const struct heap_stacks *hs, uint32_t number);
+
 /* What all stacks are that nobody has room for. */
 stack_id heap_stacks_beyond(struct stack_names *naming);
 

@@ -283,6 +283,8 @@ bool heap_target_name(struct heap_target *t, struct heap_book *b, uint64_t until
     struct heap_items all = heap_items_of(t, b->shared, HEAP_STACKS_AT, sizeof(struct heap_stack), n);
     all.next = t->named;
     for (bool is_new; (t->named = heap_items_next(&all)) < n; t->named++) {
+        if (!heap_stacks_is_ripe(&t->stacks, t->named))
+            continue; /* its rows will ask */
         heap_book_bound_names(b);
         heap_stacks_find(&t->stacks, &b->naming, t->named, &is_new);
         if (until_ns != UINT64_MAX && is_new && clock_monotonic_ns() >= until_ns)
