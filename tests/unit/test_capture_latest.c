@@ -113,7 +113,7 @@ static void check_pieces(void)
     expect(ROWS, 2 * ROWS);
     struct capture_report report;
     own(profile) struct profile *p = read_back(&report);
-    CHECK(report.types[CHUNK_LATEST].chunks > 3);
+    CHECK(p && report.types[CHUNK_LATEST].chunks > 3);
     for (uint64_t part = 1; part < 20; part++) {
         CHECK(truncate(path, (off_t)(after - (after - before) * part / 20)) == 0);
         own(profile) struct profile *cut = read_back(&report);
