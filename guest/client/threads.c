@@ -77,12 +77,13 @@ static void learn_stack(struct block *b)
     size_t bytes = 0;
     heap_looks_away();
     if (pthread_getattr_np(pthread_self(), &a) == 0) { /* else what longjmp jumped over is found a little later */
-        pthread_attr_getstack(&a, &low, &bytes);
+        if (pthread_attr_getstack(&a, &low, &bytes) != 0)
+            bytes = 0;
         pthread_attr_destroy(&a);
     }
     heap_looks_again();
-    b->stack_low = (uintptr_t)low;
-    b->stack_high = (uintptr_t)low + bytes;
+    b->stack_low = bytes ? (uintptr_t)low : 0;
+    b->stack_high = b->stack_low + bytes;
 }
 
 /* The heap agent may be here, too. What the thread allocated before its first scope is no scope's. */
