@@ -64,23 +64,32 @@ void inferom_end(uint64_t scope)
 /* Phases. */
 
 /* Member by member: a whole one is put together on the stack first, and copied in pieces of another size. */
-static inline void put_phase(struct scopes_event *e, const struct node *n, uint64_t began, uint64_t now, const struct open *o,
-                             struct memory memory, uint32_t tid)
+static inline void put_phase(struct scopes_event *e, const struct node *n, uint64_t began, uint64_t now, uint32_t request, uint32_t tid)
 {
     PUT(e->began, began);
     PUT(e->ended, now);
     PUT(e->site, (uint16_t)n->w->site);
     PUT(e->kind, EVENT_PHASE);
-    PUT(e->request, o->request);
-    PUT(e->allocations, memory.allocations - o->memory.allocations);
-    PUT(e->bytes, memory.bytes - o->memory.bytes);
+    PUT(e->request, request);
     PUT(e->tid, tid);
 }
 
-void phase_ended(struct block *b, const struct open *o, uint64_t now)
+/* What was allocated in it; the next one begins with what there is now. Where nobody ever counted, there are zeros in all events. */
+static __attribute__((noinline)) void put_memory(const struct block *b, struct open *o, struct scopes_event *e)
 {
-    struct scopes_event e;
-    put_phase(&e, o->node, o->began, now, o, memory_now(b), b->w->tid);
+    struct memory before = o->memory, now = memory_now(b);
+    o->memory = now;
+    if (!e)
+        return;
+    PUT(e->allocations, now.allocations - before.allocations);
+    PUT(e->bytes, now.bytes - before.bytes);
+}
+
+void phase_ended(struct block *b, struct open *o, uint64_t now)
+{
+    struct scopes_event e = {0};
+    put_phase(&e, o->node, o->began, now, o->request, b->w->tid);
+    put_memory(b, o, &e);
     event_add(b, e);
 }
 
@@ -114,16 +123,16 @@ static __attribute__((noinline)) void phase_turn(struct block *b, struct node *n
     struct open *o = b->top;
     struct scopes_event *e = b->next_event;
     const struct node *ended = o->node;
-    struct memory memory = memory_now(b);
+    if (RARELY(b->knows_memory))
+        put_memory(b, o, e);
     if (e) {
-        put_phase(e, ended, began, now, o, memory, b->w->tid);
+        put_phase(e, ended, began, now, o->request, b->w->tid);
         event_done(b);
     } else {
         PUT(b->w->lost_events, b->w->lost_events + 1);
     }
     o->node = n;
     o->request = b->request_number;
-    o->memory = memory;
     follow(n->parent, n);
     show_begin(b, o, n, now);
     PUT(b->node, n);

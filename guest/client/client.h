@@ -186,7 +186,6 @@ struct block {
     struct scopes_thread *w;
     const struct inferom_heap_counters *heap; /* of this thread; NULL: nobody counts */
     uint64_t heap_allocations, heap_bytes;    /* of them, those that some scope has */
-    struct memory told_memory;                /* by inferom_allocated() */
     uint64_t record_head, record_room;        /* written; may be written before somebody looks whether there is more room */
     struct scopes_record *ring[SCOPES_RING_PIECES];
     uintptr_t stack_low, stack_high;
@@ -197,8 +196,8 @@ struct block {
     uint32_t random;
     inferom_request *request;
     uint32_t request_number;   /* of it, as this process tells it */
+    uint32_t knows_memory;     /* the heap agent or inferom_allocated() counts, or did for whoever had the block before: then all events say how much */
     uint64_t request_began;
-    struct memory request_memory; /* then */
     struct node root;
     struct scopes_node root_row; /* of nobody's interest */
 
@@ -214,6 +213,9 @@ struct block {
     struct scopes_metrics *metrics; /* NULL: none yet */
     struct told *told;              /* METRICS_MOST of them, with it */
     struct open open[OPEN_MOST];
+
+    struct memory told_memory;    /* by inferom_allocated() */
+    struct memory request_memory; /* when the request began */
 
     uint8_t *arena, *arena_end;
     struct scopes_piece *piece, own_piece; /* that items are put into; own: when there is no region */
@@ -274,7 +276,7 @@ void leaf_settle(struct block *b);     /* the leaf, if there is one, becomes a r
 static inline struct node *innermost(const struct block *b) { return b->leaf_scope ? b->leaf : b->node; }
 
 /* begun.c */
-void phase_ended(struct block *b, const struct open *o, uint64_t now);
+void phase_ended(struct block *b, struct open *o, uint64_t now);
 
 /* records.c: one record of a call that ended, if it is long enough for one. */
 void record_call(struct block *b, const struct node *n, uint64_t began, uint64_t ticks);

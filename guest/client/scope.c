@@ -447,6 +447,7 @@ void inferom_allocated(size_t bytes)
     struct scopes_node *w = fresh(innermost(b))->w;
     PUT(w->allocations, w->allocations + 1);
     PUT(w->bytes, w->bytes + bytes);
+    b->knows_memory = 1;
     b->told_memory.allocations++;
     b->told_memory.bytes += bytes;
 }

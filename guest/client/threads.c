@@ -92,6 +92,7 @@ static void learn_heap(struct block *b)
     b->heap = inferom_heap_counters ? inferom_heap_counters() : NULL;
     if (!b->heap)
         return;
+    b->knows_memory = 1;
     b->heap_allocations = b->heap->allocations;
     b->heap_bytes = b->heap->bytes;
     if (b->heap_allocations)
