@@ -296,18 +296,19 @@ static bool has_scopes(const struct profile *p)
     return s.n > 0;
 }
 
-/* A section of a report on a screen is short; a document has all of it. */
-static bool look_at_memory(const struct report_settings *s, const struct report_format *as, struct memory_asked *asked, const struct profile *p,
+/* A section of a report on a screen is short; a document has all of it. Where no allocation passes the filters there is none: zeros would be no answer. */
+static bool look_at_memory(const struct report_settings *s, const struct report_format *as, struct memory_asked *asked, const struct selected *part,
                            struct heap_view *out)
 {
     enum { SHORT_ROWS = 5 };
     bool is_short = !asked->is_only && !s->deep && as && !strcmp(as->name, "text");
-    if (asks_for_one(s) && !asked->is_only && !s->memory.fail_on_leaks)
+    const struct sample_set *heap = heap_set(part->p);
+    if ((asks_for_one(s) && !asked->is_only && !s->memory.fail_on_leaks) || (part->filtered && heap && !heap->n))
         return false;
     asked->look.parts = is_short && asked->look.parts == HEAP_ALL ? HEAP_SHORT : asked->look.parts;
     asked->look.most_rows = is_short ? SHORT_ROWS : s->deep ? 0 : s->top;
     asked->look.tokens = s->tokens;
-    return heap_view_of(out, p, &asked->look);
+    return heap_view_of(out, part->p, &asked->look);
 }
 
 static bool report(const struct call *c, struct err *e)
@@ -336,7 +337,7 @@ static bool report(const struct call *c, struct err *e)
         err_set(e, ERR_USAGE, "--memory: the profile does not say how much memory the processes had");
         return err_hint(e, "'inferom record' records it, unless --no-memory is given");
     }
-    bool suits_scopes = !asks_for_one(s) && part.set == scopes_counted(part.p), has_heap = look_at_memory(s, as, &memory, part.p, &heap);
+    bool suits_scopes = !asks_for_one(s) && part.set == scopes_counted(part.p), has_heap = look_at_memory(s, as, &memory, &part, &heap);
     struct report r = {
         .source = path, .p = part.p, .set = part.set, .measure = part.measure, .order = (enum top_order)s->sort,
         .most_rows = s->top, .most_depth = s->depth, .min_total = min_total,

@@ -73,6 +73,14 @@ static const struct sample_set *set_with_measure(const struct profile *p, const 
     return NULL;
 }
 
+static bool nothing_passes(const struct selection *s, struct err *e)
+{
+    err_set(e, ERR_NOT_FOUND, "no sample%s%s passes the filters", s->set ? " of " : "", s->set ? s->set : "");
+    if (s->set && s->request.n && !strcmp(s->set, "heap"))
+        err_hint(e, "stacks do not know their request; 'inferom report --heap' without --request has what each allocated");
+    return false;
+}
+
 static bool choose_set(const struct selection *s, struct selected *out, struct err *e)
 {
     if (!s->set && s->measure && (out->set = set_with_measure(out->p, s->measure)))
@@ -85,13 +93,13 @@ static bool choose_set(const struct selection *s, struct selected *out, struct e
             names[i] = is.at;
         if (s->set ? view_same(is, view_of(s->set)) : set->n > 0) {
             out->set = set;
-            return true;
+            return set->n || !out->filtered || nothing_passes(s, e);
         }
     }
     if (s->set)
         return no_such("set", s->set, names, e);
     if (out->filtered)
-        return err_set(e, ERR_NOT_FOUND, "no sample passes the filters");
+        return nothing_passes(s, e);
     return err_set(e, ERR_MALFORMED, "there are no samples in it");
 }
 

@@ -175,6 +175,8 @@ def parts():
     same("--by phase", {k: int(re.sub(r"\D", "", v)) for k, v in towers.items()}, {p["phase"]: p["allocations"] for p in truth["phases"]})
     told = run("report", "run.inferom", "--heap", "--request", "r-003")
     check("--request is refused with a reason", told.returncode == 3 and "do not know their request" in told.stderr, told.stderr)
+    told = run("report", "run.inferom", "--set", "heap", "--request", "r-003")
+    check("nor are there zeros", told.returncode == 3 and "do not know their request" in told.stderr and not told.stdout, told.stdout + told.stderr)
 
 
 def rates_as_documents():
