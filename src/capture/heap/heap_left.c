@@ -49,7 +49,7 @@ struct look {
     struct heap_target *t;
     struct heap_book *b;
     struct heap_left now;
-    context_id *contexts; /* by thread of the target; 0: not asked yet */
+    context_id *contexts; /* by thread of the target, while looking; 0: not asked yet */
     bool is_counter;
     uint64_t period_bytes;
 };
@@ -119,9 +119,9 @@ static void write_change(struct look *k, const struct heap_left_row *now, const 
     int64_t more[] = {whole(now->blocks_256) - whole(before->blocks_256), now->bytes - before->bytes};
     if (!more[0] && !more[1])
         return;
-    heap_book_bound_names(k->b);
+    heap_book_bound_names(k->b); /* contexts that were asked for before are none any more, perhaps */
     shared_memory_copy(&rest, k->t->area + HEAP_RESTS_AT + now->row * sizeof rest, sizeof rest);
-    context_id who = capture_for_request(k->b->into, context_of(k, rest.thread), now->request);
+    context_id who = capture_for_request(k->b->into, heap_target_context(k->t, k->b, rest.thread, LABELS_NONE), now->request);
     capture_sample(k->b->into, left_set(k->b), now_ns, who, heap_stacks_find(&k->t->stacks, &k->b->naming, rest.stack, &is_new), more);
 }
 
@@ -153,8 +153,8 @@ void heap_left_write(struct heap_left *l, struct heap_target *t, struct heap_boo
     left_init(&k.now);
     b->knows_requests = true;
     look_at_all(&k);
-    write_changes(&k, l, now_ns);
     free(k.contexts);
+    write_changes(&k, l, now_ns);
     heap_left_done(l);
     *l = k.now;
 }
