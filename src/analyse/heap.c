@@ -207,7 +207,8 @@ void heap_done(struct heap *h)
 
 /* Asking. */
 
-uint64_t heap_known_at(const struct heap *h, uint64_t t)
+/* The first reading at a time or behind it. */
+static size_t first_at(const struct heap *h, uint64_t t)
 {
     size_t low = 0, high = h->set->time_ns ? h->set->n : 0;
     while (low < high) {
@@ -217,7 +218,19 @@ uint64_t heap_known_at(const struct heap *h, uint64_t t)
         else
             high = middle;
     }
-    return h->set->time_ns && low < h->set->n ? h->set->time_ns[low] : TIME_NONE;
+    return low;
+}
+
+uint64_t heap_known_at(const struct heap *h, uint64_t t)
+{
+    size_t i = first_at(h, t);
+    return h->set->time_ns && i < h->set->n ? h->set->time_ns[i] : TIME_NONE;
+}
+
+uint64_t heap_known_before(const struct heap *h, uint64_t t)
+{
+    size_t i = first_at(h, t);
+    return i ? h->set->time_ns[i - 1] : 0;
 }
 
 /* Blocks of one path are mostly alike: then the part that is live scatters as its part of the variance. */

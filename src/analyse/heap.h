@@ -91,6 +91,7 @@ void heap_sums_add(struct heap_sums *s, const struct heap *h, size_t sample);
 
 /* The first time at or after t at which rows were written: then the state is known. TIME_NONE: none were. */
 uint64_t heap_known_at(const struct heap *h, uint64_t t);
+uint64_t heap_known_before(const struct heap *h, uint64_t t); /* when it was last read before that; 0: never */
 
 /* One standard error of a row's bytes; of its live or peak bytes, as if the blocks of a path were alike; NAN: unknown. */
 double heap_error(const struct heap_sums *s, enum heap_measure m);

@@ -133,20 +133,6 @@ static void behind_ripen(struct behind *b, const struct judging *j, uint64_t unt
         behind_add(b, b->ripe, j->live[b->ripe], 1);
 }
 
-/* When the heap was last read before a time. */
-static uint64_t read_before(const struct heap *h, uint64_t t)
-{
-    size_t low = 0, high = h->set->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (h->set->time_ns[middle] < t)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? h->set->time_ns[low - 1] : 0;
-}
-
 /*
  * Along the readings of the heap: of how many turns something was live at once that they left behind. The most there ever
  * were is what counts; what is kept for a while and then freed, turn after turn, is never of many turns at once.
@@ -161,7 +147,7 @@ static struct behind left_by_label(struct judging *j, const struct by_path *g, s
         uint32_t turn = turn_of(j, g, i);
         if (g->set->time_ns[i] != last_ns) { /* until then it was as it is */
             last_ns = g->set->time_ns[i];
-            behind_ripen(&now, j, read_before(j->h, last_ns));
+            behind_ripen(&now, j, heap_known_before(j->h, last_ns));
             best = now.n >= best.n ? now : best; /* the latest of equals: who has stopped is not growing */
         }
         if (turn >= j->turns.n)
