@@ -16,20 +16,11 @@ import subprocess
 import sys
 import tempfile
 
+from telling import check, finish, same
+
 CASE, INFEROM, WORKLOADS = sys.argv[1], *map(os.path.abspath, sys.argv[2:4])
 PATIENCE_S = 240
 LEAKS, LEAK_BYTES, HELD, HELD_BYTES, CHURNED, CHURN_BYTES = 1000, 4096, 3000, 2048, 6000, 512
-failures = []
-
-
-def check(what, ok, seen):
-    print(f"{'ok  ' if ok else 'FAIL'} {what}: {seen}", flush=True)
-    if not ok:
-        failures.append(what)
-
-
-def same(what, seen, want):
-    check(f"{what} is {want}", seen == want, seen)
 
 
 def program(name):
@@ -80,7 +71,7 @@ class Recording:
 
 
 def leave():
-    sys.exit(f"{len(failures)} not true: " + "; ".join(failures) if failures else 0)
+    finish()
 
 
 # Exact mode.

@@ -24,21 +24,12 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 
+from telling import check, finish, same
+
 CASE, INFEROM, WORKLOADS = sys.argv[1], *map(os.path.abspath, sys.argv[2:4])
 PATIENCE_S = 240
 MEASURES = ("alloc_objects", "alloc_space", "inuse_objects", "inuse_space", "peak_objects", "peak_space")
 ALL, LEFT, PEAK = slice(0, 2), slice(2, 4), slice(4, 6)
-failures = []
-
-
-def check(what, ok, seen):
-    print(f"{'ok  ' if ok else 'FAIL'} {what}: {seen}", flush=True)
-    if not ok:
-        failures.append(what)
-
-
-def same(what, seen, want):
-    check(f"{what} is {want}", seen == want, seen)
 
 
 def run(*command, **more):
@@ -280,4 +271,4 @@ with tempfile.TemporaryDirectory() as folder:
     even_environment()
     globals()[CASE]()
     os.chdir("/")
-sys.exit(f"{len(failures)} not true: " + "; ".join(failures) if failures else 0)
+finish()

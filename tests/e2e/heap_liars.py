@@ -12,16 +12,11 @@ import subprocess
 import sys
 import time
 
+from telling import check, finish
+
 INFEROM, LIAR = map(os.path.abspath, sys.argv[1:3])
 PATH = "liar.inferom"
 MIB = 1 << 20
-failures = []
-
-
-def check(what, ok, seen):
-    print(f"{'ok  ' if ok else 'FAIL'} {what}: {seen}", flush=True)
-    if not ok:
-        failures.append(what)
 
 
 def anonymous_and_shared(pid):
@@ -133,7 +128,7 @@ def main():
     nothing_behind_it()
     a_crowd()
     rings()
-    sys.exit(f"{len(failures)} not true: " + "; ".join(failures) if failures else 0)
+    finish()
 
 
 main()

@@ -14,19 +14,10 @@ import subprocess
 import sys
 import tempfile
 
+from telling import check, finish, same
+
 CASE, INFEROM, FX_TURNS = sys.argv[1], *map(os.path.abspath, sys.argv[2:4])
 PATIENCE_S = 240
-failures = []
-
-
-def check(what, ok, seen):
-    print(f"{'ok  ' if ok else 'FAIL'} {what}: {seen}", flush=True)
-    if not ok:
-        failures.append(what)
-
-
-def same(what, seen, want):
-    check(f"{what} is {want}", seen == want, seen)
 
 
 def run(*command):
@@ -207,4 +198,4 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     globals()[CASE]()
     os.chdir("/")
-sys.exit(f"{len(failures)} not true: " + "; ".join(failures) if failures else 0)
+finish()

@@ -19,16 +19,11 @@ import sys
 import tempfile
 import time
 
+from telling import check, finish
+
 WHAT, INFEROM, REFUSE, HOST, PLUG = sys.argv[1:6]
 FIXTURES = {os.path.basename(path): path for path in sys.argv[6:]}
 PATIENCE_S = 120
-failures = []
-
-
-def check(what, ok, seen):
-    print(f"{'ok  ' if ok else 'FAIL'} {what}: {seen}", flush=True)
-    if not ok:
-        failures.append(what)
 
 
 class Recording:
@@ -220,8 +215,7 @@ def calm(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         {"shares": shares, "hosts": hosts, "endings": endings, "calm": calm}[WHAT](folder)
-    if failures:
-        sys.exit(f"{len(failures)} failed: {failures}")
+    finish()
 
 
 main()
